@@ -1,0 +1,1 @@
+"""Measuring: how many iterations an epoch gets, and what the figures are worth."""

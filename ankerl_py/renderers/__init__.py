@@ -1,0 +1,1 @@
+"""Renderers: they turn results into text, and know nothing of how they were measured."""

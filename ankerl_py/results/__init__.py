@@ -1,0 +1,1 @@
+"""What was measured: measures, raw and corrected epochs, results and their store."""

@@ -1,0 +1,1 @@
+"""Pure functions over numbers: robust statistics, and the arithmetic of hardware counters."""
