@@ -119,6 +119,10 @@ _any_count = _count()
 _duration = _whole_number(0, MAX_DURATION_NS, " ns")
 
 
+def _optional_duration(value: object) -> int | None:
+    return None if value is None else _duration(value)
+
+
 def _iterations(value: object) -> int:
     # As in nanobench, no lower limit means the same as one iteration, the least possible.
     return _any_count(value) or 1
@@ -249,6 +253,11 @@ class Config:
 
     max_epoch_time_ns: int = _setting(100_000_000, _duration)
     """An epoch need not last longer than so many nanoseconds."""
+
+    max_total_time_ns: int | None = _setting(None, _optional_duration)
+    """A run ends after about so many nanoseconds, untimed parts included, with the epochs that it
+    has by then, and says so. None: 2 s if something untimed comes before each iteration, no limit
+    otherwise. Iterations of a warmup, or fixed by the other settings, are done all the same."""
 
     clock: ClockSetting = _setting("wall", _clock)  # noqa: RUF009 (immutable)
     """``"wall"``, ``"process"`` or ``"thread"`` (CPU time), or a callable returning integer ns."""

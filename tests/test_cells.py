@@ -109,7 +109,8 @@ def test_numbers_without_separators_are_the_value_rounded_once(value, precision)
     plain = text.replace(",", "")
     if math.isfinite(value):
         assert re.fullmatch(r"-?[0-9]{1,3}(,[0-9]{3})*(\.[0-9]+)?", text)
-        with localcontext(prec=400):
+        with localcontext() as context:
+            context.prec = 400
             rounded = Decimal(value).quantize(Decimal(1).scaleb(-precision), ROUND_HALF_EVEN)
         assert Decimal(plain) == rounded
         assert len(plain.partition(".")[2]) == precision

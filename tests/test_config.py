@@ -55,6 +55,7 @@ def test_defaults_are_those_of_nanobench() -> None:
         "clock_resolution_multiple": 1000,
         "min_epoch_time_ns": 1_000_000,
         "max_epoch_time_ns": 100_000_000,
+        "max_total_time_ns": None,
         "clock": "wall",
         "gc": False,
         "correct_overhead": True,

@@ -437,3 +437,46 @@ def test_a_steady_op_gets_epochs_that_are_long_enough(
     target = trace.schedule.target_ns
     # The first epoch after the search has at least as many iterations as the last of the search.
     assert all(3 * raw.elapsed_ns >= target for raw in trace.schedule.measurements)
+
+
+def drive(schedule: Schedule, cost_ns: int, affordable: int) -> list[int]:
+    """Run a schedule that may not have more than so many iterations per epoch."""
+    done = []
+    while True:
+        schedule.limit(affordable)
+        if not schedule.iterations:
+            return done
+        done.append(schedule.iterations)
+        schedule.add(RawMeasurement(cost_ns * schedule.iterations, schedule.iterations))
+
+
+def test_limit_ends_the_search() -> None:
+    """An epoch that is as long as it can be is recorded, and the following ones, too."""
+    schedule = Schedule(Config(epochs=3), 20.0)
+    assert drive(schedule, 10, affordable=50) == [1, 10, 50, 50, 50]
+    assert [raw.iterations for raw in schedule.measurements] == [50, 50, 50]
+    assert schedule.limited
+
+
+def test_limit_that_is_never_reached_changes_nothing() -> None:
+    """A limit above what the schedule wants leaves no trace."""
+    limited, free = Schedule(Config(), 20.0), Schedule(Config(), 20.0)
+    assert drive(limited, 1000, affordable=10**9) == drive(free, 1000, affordable=MAX_COUNT)
+    assert not limited.limited
+
+
+def test_limit_keeps_exact_iterations() -> None:
+    """A number of iterations that the user fixed is not limited."""
+    schedule = Schedule(Config(epoch_iterations=100, epochs=2), 20.0)
+    assert drive(schedule, 10, affordable=1) == [100, 100]
+    assert not schedule.limited
+
+
+def test_stop_finishes_with_what_there_is() -> None:
+    """A stopped schedule wants nothing more, keeps its epochs, and is no failure."""
+    schedule = Schedule(Config(epoch_iterations=1), 20.0)
+    schedule.add(RawMeasurement(10, 1))
+    schedule.stop()
+    assert (schedule.iterations, len(schedule.measurements)) == (0, 1)
+    assert schedule.limited
+    assert schedule.failure is None

@@ -15,14 +15,13 @@ from ankerl_py.environment import Environment
 from ankerl_py.errors import ConfigError
 from ankerl_py.renderers.cells import code_span, display_width, plain_text, visible_text
 from ankerl_py.renderers.columns import (
-    Code,
     TableShape,
     available_measures,
-    remark,
     table_columns,
     table_rows,
 )
 from ankerl_py.renderers.markdown import TableWriter, header, html_table, markdown_table, row
+from ankerl_py.renderers.remarks import Code, remark
 from ankerl_py.results.measure import COUNTER_MEASURES, Measure
 from ankerl_py.results.measurement import Overhead, RawMeasurement
 from ankerl_py.testing import make_result

@@ -87,6 +87,7 @@ class Schedule:
         "_early",
         "_failure",
         "_iterations",
+        "_limited",
         "_measurements",
         "_phase",
         "_rng",
@@ -114,6 +115,7 @@ class Schedule:
         # of iterations began within the first calls. If it did, so did those before it.
         self._calls = 0
         self._early = False
+        self._limited = False
         if endless:
             self._phase, self._iterations = Phase.ENDLESS, MAX_COUNT
         elif config.warmup:
@@ -152,6 +154,29 @@ class Schedule:
     def recorded(self) -> int:
         """How many epochs are recorded so far; cheaper than counting `measurements`."""
         return len(self._measurements)
+
+    @property
+    def limited(self) -> bool:
+        """Whether epochs are shorter or fewer than they should be: `limit` or `stop` had to act."""
+        return self._limited
+
+    def limit(self, iterations: int) -> None:
+        """Have no more iterations in the next epoch than there is time for.
+
+        An epoch that is as long as it can be is long enough, so the search for the number of
+        iterations ends with it. A number that the user fixed is kept.
+
+        Args:
+            iterations: At most so many, at least 1.
+        """
+        if iterations < self._iterations and not self._config.epoch_iterations:
+            self._iterations = iterations
+            self._limited = True
+
+    def stop(self) -> None:
+        """Finish with the epochs that are recorded."""
+        self._iterations = 0
+        self._limited = True
 
     def add(self, raw: RawMeasurement) -> None:
         """Take note of an epoch, and decide about the next one.
@@ -216,7 +241,7 @@ class Schedule:
             self._failure = OVERFLOW
 
     def _is_long_enough(self, raw: RawMeasurement) -> bool:
-        return raw.elapsed_ns * 3 >= self._target_ns * 2
+        return self._limited or raw.elapsed_ns * 3 >= self._target_ns * 2
 
     def _is_far_too_short(self, raw: RawMeasurement) -> bool:
         return raw.elapsed_ns * 10 < self._target_ns
@@ -227,7 +252,9 @@ class Schedule:
         That cannot happen more than twice in a run: the search goes on with ten iterations or
         more, so at the latest after the second time no epoch is an early one.
         """
-        return self._early and not self._config.epoch_iterations and self._is_far_too_short(raw)
+        if self._limited or self._config.epoch_iterations:
+            return False
+        return self._early and self._is_far_too_short(raw)
 
     def _best_iterations(self, elapsed_ns: int, iterations: int) -> int:
         """Estimate the number of iterations that last as long as an epoch should."""

@@ -1,4 +1,4 @@
-"""The columns of a table as data, and what its last column says about a result.
+"""The columns of a table as data, but for the last one (see :mod:`ankerl_py.renderers.remarks`).
 
 Every table of results is made from these, whatever its format: a column gives the raw value of
 a result as well as its text, neither of them escaped for anything.
@@ -6,14 +6,13 @@ a result as well as its text, neither of them escaped for anything.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
 
-from ankerl_py.config import MAX_COUNT, Column
+from ankerl_py.config import Column
 from ankerl_py.renderers.cells import display_width, format_number, plain_text
 from ankerl_py.results.measure import Measure
 from ankerl_py.results.result import Result
@@ -25,26 +24,13 @@ if TYPE_CHECKING:
     from ankerl_py.units import TimeUnit
 
 __all__ = [
-    "UNSTABLE_ERROR",
-    "Code",
-    "Remark",
     "TableColumn",
     "TableRow",
     "TableShape",
     "available_measures",
-    "remark",
     "table_columns",
     "table_rows",
 ]
-
-UNSTABLE_ERROR = 0.05
-"""From this relative error on, a result is marked as unstable (nanobench's limit)."""
-
-_EPOCHS_FACTOR = 4
-"""How many times the epochs are suggested: a median of four times as many is twice as exact."""
-
-_ITERATIONS_FACTOR = 10
-"""How many times the iterations are suggested (nanobench's factor)."""
 
 _FREE_COLUMNS = 3
 """Columns of the terminal around a title: the bar and a space on both sides."""
@@ -317,70 +303,3 @@ def table_rows(results: Iterable[Result]) -> list[TableRow]:
             shape = measured.get(shape.settings, shape)
         rows.append(TableRow(shape, result, baselines.get((result.title, result.unit))))
     return rows
-
-
-class Code(str):
-    """A part of a remark that is code, such as the name of a setting."""
-
-    __slots__ = ()
-
-
-@attrs.frozen
-class Remark:
-    """What is said about a result beside its name."""
-
-    marker: str = ""
-    """Name of an emoji to be put before the name of the benchmark, or nothing."""
-
-    note: tuple[str, ...] = ()
-    """What is put behind it in parentheses: parts of a sentence, some of them `Code`."""
-
-
-def remark(result: Result, *, suppress_warnings: bool = False) -> Remark:
-    """Say what has to be known of a result beside its figures.
-
-    Args:
-        result: The result.
-        suppress_warnings: Do not mark results as unstable.
-
-    Returns:
-        Why it failed; or that it measured nothing; or that it is unstable and what can be done
-        about that; or an empty remark.
-    """
-    if result.failure is not None:
-        return Remark("boom", (result.failure,))
-    if result.at_noise_floor:
-        return Remark("", ("cannot be told from an empty op",))
-    error = result.median_absolute_percent_error(Measure.ELAPSED)
-    if suppress_warnings or error < UNSTABLE_ERROR:
-        return Remark()
-    iterations = sum(raw.iterations for raw in result.raw)
-    found = f"Unstable with ~{format_number(iterations / len(result), 1)} iters. Increase "
-    setting = _iterations_setting(result)
-    if setting is None:
-        epochs = min(_EPOCHS_FACTOR * len(result), MAX_COUNT)
-        return Remark(
-            "wavy_dash",
-            (found, Code("epochs"), f" to e.g. {epochs}, or look for a quieter machine"),
-        )
-    # Integer arithmetic, halves rounded up.
-    suggested = (2 * _ITERATIONS_FACTOR * iterations + len(result)) // (2 * len(result))
-    return Remark("wavy_dash", (found, Code(setting), f" to e.g. {min(suggested, MAX_COUNT)}"))
-
-
-def _iterations_setting(result: Result) -> str | None:
-    """Name the setting that makes epochs longer, or None if longer ones cannot help."""
-    config = result.config
-    epochs_ns = sorted(raw.elapsed_ns for raw in result.raw)
-    longest_ns = max(config.min_epoch_time_ns, config.max_epoch_time_ns)
-    # An epoch counts as long enough from two thirds of its target on (see core.schedule).
-    if 3 * epochs_ns[len(epochs_ns) // 2] >= 2 * longest_ns:
-        return None
-    if config.epoch_iterations:
-        return "epoch_iterations"
-    # Half of the epochs read 0. If the clock said so, they are too short; if they do so after
-    # the correction, then because its own noise is as large as what was to be measured.
-    error = result.median_absolute_percent_error(Measure.ELAPSED)
-    if error == math.inf and epochs_ns[0] > 0:
-        return None
-    return "min_epoch_iterations"

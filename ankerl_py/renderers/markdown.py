@@ -18,7 +18,8 @@ from ankerl_py.renderers.cells import (
     value_cell,
     visible_text,
 )
-from ankerl_py.renderers.columns import Code, TableColumn, TableShape, remark, table_rows
+from ankerl_py.renderers.columns import TableColumn, TableShape, table_rows
+from ankerl_py.renderers.remarks import Code, remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -49,6 +49,9 @@ class Result:
 
     _epochs: EpochColumns
 
+    stopped_early: bool = False
+    """Whether there was no time for all epochs, or for epochs as long as they should be."""
+
     @classmethod
     def from_measurements(
         cls,
@@ -56,6 +59,8 @@ class Result:
         raws: Iterable[RawMeasurement],
         overhead: Overhead = NO_OVERHEAD,
         failure: str | None = None,
+        *,
+        stopped_early: bool = False,
     ) -> Result:
         """Make a result.
 
@@ -64,11 +69,12 @@ class Result:
             raws: What was measured, one for each epoch, in order.
             overhead: What measuring costs by itself; it is subtracted by the accessors.
             failure: Why the benchmark could not be measured, or None if it could.
+            stopped_early: Whether there was no time for all of it.
 
         Returns:
             The result.
         """
-        return cls(config, overhead, failure, EpochColumns.pack(raws))
+        return cls(config, overhead, failure, EpochColumns.pack(raws), stopped_early)
 
     @property
     def title(self) -> str:

@@ -1,0 +1,68 @@
+"""The one importer of the native module: whether it is there, and why not.
+
+Everything that needs C asks :func:`compiled` and gets either a :class:`Compiled` or None, in
+which case :func:`missing_reason` says why.
+"""
+
+from __future__ import annotations
+
+import os
+from types import AsyncGeneratorType, CoroutineType, GeneratorType
+from typing import TYPE_CHECKING
+
+import attrs
+
+if TYPE_CHECKING:
+    from ankerl_py.native._native import Epoch, Ffi, Lib
+
+__all__ = ["REFUSED_TYPES", "Compiled", "compiled", "missing_reason"]
+
+REFUSED_TYPES: tuple[type, ...] = (CoroutineType, GeneratorType, AsyncGeneratorType)
+"""Values that say that the call they came from did no work yet."""
+
+PURE_VARIABLE = "ANKERL_PY_PURE"
+
+
+@attrs.frozen
+class Compiled:
+    """The native module, with what has to be made once for its functions."""
+
+    ffi: Ffi
+    lib: Lib
+    _refused: object = attrs.field(init=False, repr=False, eq=False)
+    refused_types: int = attrs.field(init=False, repr=False, eq=False)
+    """Address of the list of types that `ap_run_calls` refuses."""
+
+    def __attrs_post_init__(self) -> None:
+        addresses = [*map(id, REFUSED_TYPES), 0]
+        refused = self.ffi.new("uintptr_t[]", addresses)
+        object.__setattr__(self, "_refused", refused)
+        object.__setattr__(self, "refused_types", int(self.ffi.cast("uintptr_t", refused)))
+
+    def new_epoch(self) -> Epoch:
+        """Make the memory that one epoch's clock readings are written to."""
+        epoch: Epoch = self.ffi.new("ap_epoch *")
+        return epoch
+
+
+def _load() -> tuple[Compiled | None, str]:
+    if os.environ.get(PURE_VARIABLE, "0") not in ("", "0"):
+        return None, f"{PURE_VARIABLE} is set"
+    try:
+        from ankerl_py.native._native import ffi, lib  # noqa: PLC0415 (it may be missing)
+    except ImportError as error:
+        return None, f"the native module was not built at installation ({error})"
+    return Compiled(ffi, lib), ""
+
+
+_COMPILED, _MISSING_REASON = _load()
+
+
+def compiled() -> Compiled | None:
+    """Give the native module, or None where it is missing or switched off."""
+    return _COMPILED
+
+
+def missing_reason() -> str:
+    """Say why there is no native module; empty if there is one."""
+    return _MISSING_REASON

@@ -1,0 +1,109 @@
+"""What a benchmark measures with and looks at, as one value that tests can replace in parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from ankerl_py.backends.clocks import clock_of, resolution_ns
+from ankerl_py.backends.compiled import Compiled, compiled
+from ankerl_py.backends.counters import CounterBackend, NoCounters
+from ankerl_py.core.calibration import OverheadMeter, fixed_overhead_ns
+from ankerl_py.core.loops import CompiledCallLoop, Loop, PythonCallLoop, StatementLoop
+from ankerl_py.core.ops import callable_op
+from ankerl_py.core.runner import Run, collector
+from ankerl_py.core.schedule import Schedule
+from ankerl_py.core.stability import pending_notice
+from ankerl_py.environment import Environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ankerl_py.backends.clocks import Clock
+    from ankerl_py.config import ClockSetting, Config
+    from ankerl_py.results.result import Result
+
+__all__ = ["Instruments", "clock_resolution"]
+
+_NO_BACKEND = NoCounters("this version has no access to hardware counters")
+
+
+@attrs.frozen
+class Instruments:
+    """The parts of the world outside that a benchmark depends on.
+
+    Attributes:
+        environment: The environment variables.
+        compiled: The native module; None: all loops are Python code.
+        counters: What counts beside the clock.
+        stability_notice: Gives the text about what makes the machine unreliable, to be printed
+            before the next row; see `ankerl_py.core.stability.pending_notice`.
+    """
+
+    environment: Environment = attrs.field(factory=Environment)
+    compiled: Compiled | None = attrs.field(factory=compiled)
+    counters: CounterBackend = _NO_BACKEND
+    stability_notice: Callable[..., str] = pending_notice
+
+    def measure(
+        self, config: Config, op: Callable[..., object] | str, namespace: Mapping[str, Any] | None
+    ) -> Result:
+        """Measure an op, from finding out what it is to the result.
+
+        Args:
+            config: The settings, with the name of this run.
+            op: A callable without arguments, or a statement as text.
+            namespace: The names that a statement can use.
+
+        Returns:
+            The result.
+
+        Raises:
+            OpError: The op cannot be measured.
+            StatementError: The statement cannot be compiled.
+            ClockError: The clock is unusable.
+            BaseException: What the op raises.
+        """
+        clock = clock_of(config.clock)
+        loop = self._loop(op, namespace, clock)
+        endless = config.name == self.environment.endless_name
+        with collector(enabled=config.gc):
+            schedule = Schedule(config, resolution_ns(clock, self.compiled), endless)
+            counters = self.counters if config.performance_counters else _SWITCHED_OFF
+            meter = self._meter(loop, clock) if config.correct_overhead and not endless else None
+            return Run(config, loop, schedule, counters, meter).measure()
+
+    def _loop(
+        self, op: Callable[..., object] | str, namespace: Mapping[str, Any] | None, clock: Clock
+    ) -> Loop:
+        if isinstance(op, str):
+            from ankerl_py.core.statements import compile_statement  # noqa: PLC0415 (imports ast)
+
+            return StatementLoop(compile_statement(op, namespace), clock, self.compiled)
+        if self.compiled is not None:
+            return CompiledCallLoop(callable_op(op), clock, self.compiled)
+        return PythonCallLoop(callable_op(op), clock)
+
+    @staticmethod
+    def _meter(loop: Loop, clock: Clock) -> OverheadMeter:
+        twin = loop.empty_twin()
+        return OverheadMeter(twin, fixed_overhead_ns(twin, clock.name, cached=clock.native >= 0))
+
+
+_SWITCHED_OFF = NoCounters("performance_counters is off")
+
+
+def clock_resolution(clock: ClockSetting = "wall") -> float:
+    """Give the smallest difference in time that a clock can show.
+
+    Args:
+        clock: ``"wall"``, ``"process"``, ``"thread"``, or a callable that returns integer ns.
+
+    Returns:
+        Seconds; measured once per process, except for a callable. 0.0 if the clock stands still.
+
+    Raises:
+        ClockError: The callable does not return integers.
+    """
+    return resolution_ns(clock_of(clock), compiled()) / 1e9

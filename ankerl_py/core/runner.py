@@ -1,0 +1,230 @@
+"""One run: epochs as the schedule wants them, measured, and what is to be subtracted from them."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+import time
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Final
+
+import attrs
+
+from ankerl_py.core.loops import MAX_SIGNAL_INTERVAL
+from ankerl_py.core.schedule import Phase
+from ankerl_py.errors import ClockError
+from ankerl_py.results.measurement import MAX_ELAPSED_NS, NO_OVERHEAD, RawMeasurement
+from ankerl_py.results.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ankerl_py.backends.counters import CounterBackend
+    from ankerl_py.config import Config
+    from ankerl_py.core.calibration import OverheadMeter
+    from ankerl_py.core.loops import Loop
+    from ankerl_py.core.schedule import Schedule
+
+__all__ = ["Run", "collector"]
+
+SIGNAL_TIME_NS: Final = 2_000_000
+"""About how long Ctrl-C has to wait at most while an op written in C is measured."""
+
+STANDSTILL_NS: Final = 200_000_000
+STANDSTILL_RATIO: Final = 1_000_000
+"""An epoch that takes so long, and so many times what its clock shows: the clock stands still.
+
+Sleeping does not, although it takes next to no time of the processor: a second that is slept
+shows at least 10 us.
+"""
+
+ENDLESS_TIME_NS: Final = 50_000_000
+"""How long a piece of an endless run takes; between two of them other threads get their turn."""
+
+
+class Run:
+    """Measures one op.
+
+    Attributes:
+        iterations_note: Where the run is, for the note on an exception of the op.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        loop: Loop,
+        schedule: Schedule,
+        counters: CounterBackend,
+        meter: OverheadMeter | None,
+    ) -> None:
+        """Prepare a run.
+
+        Args:
+            config: The settings, with the name of this run.
+            loop: The measuring loop over the op.
+            schedule: Decides on the iterations of each epoch.
+            counters: What counts beside the clock.
+            meter: Measures the overhead; None if it is not to be subtracted.
+        """
+        self._config = config
+        self._loop = loop
+        self._schedule = schedule
+        self._counters = counters
+        self._meter = meter
+        self._signal_interval = 1
+
+    def measure(self) -> Result:
+        """Measure until the schedule has all its epochs; forever, if it is endless.
+
+        Returns:
+            The result, of all epochs, or of none if the run failed.
+
+        Raises:
+            ClockError: The clock ran backwards, or does not return integers.
+            BaseException: Whatever the op raises, with a note on when it did.
+        """
+        schedule = self._schedule
+        if schedule.phase is Phase.ENDLESS:
+            self._run_forever()
+        failure = None
+        while failure is None and (iterations := schedule.iterations):
+            recorded = schedule.recorded
+            started_ns = time.perf_counter_ns()
+            measurement = self._epoch(iterations)
+            waited_ns = time.perf_counter_ns() - started_ns
+            if waited_ns > max(STANDSTILL_NS, STANDSTILL_RATIO * measurement.elapsed_ns):
+                failure = "the clock stands still, or shows less than is measured"
+            schedule.add(measurement)
+            if schedule.recorded > recorded:  # others need not be corrected
+                self._sample_overhead(iterations)
+        return self._result(failure or schedule.failure)
+
+    def _sample_overhead(self, iterations: int) -> None:
+        if self._meter is not None:
+            self._meter.sample(iterations)
+
+    def _result(self, failure: str | None) -> Result:
+        if failure is not None:
+            return Result.from_measurements(self._config, (), NO_OVERHEAD, failure)
+        overhead = NO_OVERHEAD if self._meter is None else self._meter.overhead()
+        return Result.from_measurements(self._config, self._schedule.measurements, overhead)
+
+    def _epoch(self, iterations: int) -> RawMeasurement:
+        elapsed_ns = self._run_loop(iterations)
+        if not 0 <= elapsed_ns <= MAX_ELAPSED_NS:
+            what = f"backwards by {-elapsed_ns}" if elapsed_ns < 0 else f"forwards by {elapsed_ns}"
+            raise ClockError(
+                f"the clock of {self._config.name!r} ran {what} ns during an epoch of "
+                f"{iterations} iterations"
+            )
+        cost_ns = elapsed_ns / iterations
+        self._signal_interval = max(
+            1, int(min(MAX_SIGNAL_INTERVAL, SIGNAL_TIME_NS / max(cost_ns, 1.0)))
+        )
+        return RawMeasurement(elapsed_ns, iterations, self._counters.read())
+
+    def _run_loop(self, iterations: int) -> int:
+        counters, loop = self._counters, self._loop
+        loop.started = 0  # in case it does not get that far
+        try:
+            counters.begin()
+            try:
+                return loop.run(iterations, self._signal_interval)
+            finally:
+                counters.end()
+        except BaseException as error:
+            loop.prepare_traceback()
+            # There are notes from Python 3.11 on, and exceptions that do not take any.
+            with suppress(Exception):
+                error.add_note(self._position(iterations))  # type: ignore[attr-defined]
+            raise
+
+    def _position(self, iterations: int) -> str:
+        schedule = self._schedule
+        if schedule.phase is Phase.MEASURING:
+            phase = f"epoch {schedule.recorded + 1} of {self._config.epochs}"
+        else:
+            phase = {
+                Phase.WARMUP: "the warmup",
+                Phase.UPSCALING: "the search for the number of iterations",
+                Phase.ENDLESS: "the endless run",
+            }[schedule.phase]
+        return (
+            f"benchmark {self._config.name!r} was in iteration {self._loop.started} of "
+            f"{iterations} in {phase}; nothing of it is stored"
+        )
+
+    def _run_forever(self) -> None:
+        iterations = 1
+        while True:
+            started_ns = time.perf_counter_ns()
+            self._epoch(iterations)
+            elapsed_ns = max(1, time.perf_counter_ns() - started_ns)
+            # Not more than twice as many: the first ones may be fast for a reason of their own.
+            iterations = max(1, min(2 * iterations, iterations * ENDLESS_TIME_NS // elapsed_ns))
+
+
+class _Collector:
+    """Switches the garbage collector for several runs at once, in several threads.
+
+    The collector is one for the whole process, so the state to restore is the one from before
+    the first of overlapping runs; and until the last one ends, the newest wish holds.
+    """
+
+    def __init__(self) -> None:
+        # Reentrant: a signal handler may run a benchmark, too.
+        self._lock = threading.RLock()
+        self._wishes: list[_Wish] = []
+        self._before = True
+
+    def begin(self, wish: _Wish) -> None:
+        with self._lock:
+            if not self._wishes:
+                self._before = gc.isenabled()
+            self._wishes.append(wish)
+            _switch(wish.enabled)
+
+    def end(self, wish: _Wish) -> None:
+        with self._lock:
+            if wish in self._wishes:
+                self._wishes.remove(wish)
+                _switch(self._wishes[-1].enabled if self._wishes else self._before)
+
+    def after_fork(self) -> None:
+        """Go on in a child process: there is only this one thread, and it does not wait."""
+        self._lock = threading.RLock()
+        others = [wish for wish in self._wishes if wish.thread != threading.get_ident()]
+        for wish in others:
+            self.end(wish)
+
+
+@attrs.frozen(eq=False)
+class _Wish:
+    enabled: bool
+    thread: int = attrs.field(factory=threading.get_ident)
+
+
+def _switch(enabled: bool) -> None:
+    (gc.enable if enabled else gc.disable)()
+
+
+_COLLECTOR: Final = _Collector()
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_COLLECTOR.after_fork)
+
+
+@contextmanager
+def collector(*, enabled: bool) -> Iterator[None]:
+    """Have the garbage collector on or off for a while, and then as it was before.
+
+    Whatever the op does to the collector in the meantime is undone as well.
+    """
+    wish = _Wish(enabled)
+    try:
+        # In here, because Ctrl-C may come as soon as it is done.
+        _COLLECTOR.begin(wish)
+        yield
+    finally:
+        _COLLECTOR.end(wish)
