@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import sys
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final, overload
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
 import attrs
 
-from ankerl_py.config import Column, Config
+from ankerl_py.config import Config
 from ankerl_py.errors import ConfigTypeError, OpError
 from ankerl_py.results.store import ResultStore
-from ankerl_py.units import duration_ns, shown
+from ankerl_py.setters import Setters
+from ankerl_py.units import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from datetime import timedelta
 
-    from ankerl_py.config import ClockSetting
     from ankerl_py.core.instruments import Instruments
+    from ankerl_py.core.untimed import Untimed
     from ankerl_py.results.result import Result
     from ankerl_py.typing import TextStream
-    from ankerl_py.units import TimeUnit
 
 __all__ = ["Bench", "do_not_optimize_away"]
+
+T = TypeVar("T")
 
 
 class _Stdout:
@@ -43,6 +44,12 @@ def _default_instruments() -> Instruments:
     return Instruments()
 
 
+def _default_untimed() -> Untimed:
+    from ankerl_py.core.untimed import NOTHING_UNTIMED  # noqa: PLC0415
+
+    return NOTHING_UNTIMED
+
+
 _STDOUT: Final = _Stdout()
 _NAME_UNSET: Final = Config().name
 
@@ -59,7 +66,7 @@ def do_not_optimize_away(*values: object) -> None:
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
-class Bench:
+class Bench(Setters):
     """Benchmarks with common settings, and a table of their results.
 
     Immutable: each setter returns a new `Bench` with one setting changed, which shares the store
@@ -82,6 +89,8 @@ class Bench:
     """All results of every `Bench` that was derived from the same one, whatever their title."""
 
     _output: TextStream | _Stdout | None = _STDOUT
+
+    _untimed: Untimed = attrs.field(factory=_default_untimed)
 
     @config.default
     def _default_config(self) -> Config:
@@ -113,138 +122,6 @@ class Bench:
 
         return html_table(self.results) or None
 
-    # ------------------------------------------------------------------ settings
-
-    def _with(self, **changes: object) -> Bench:
-        """Make a copy with some settings changed: the one path that all setters take."""
-        return attrs.evolve(self, config=self.config.replace(**changes))
-
-    def with_config(self, config: Config) -> Bench:
-        """Take all settings from a `Config`; results and output stay."""
-        if not isinstance(config, Config):
-            raise ConfigTypeError(f"with_config: {shown(config)} is not a Config")
-        return attrs.evolve(self, config=config)
-
-    def title(self, title: str) -> Bench:
-        """Set the title of the table; results of another title belong to another table."""
-        return self._with(title=title)
-
-    def name(self, name: str) -> Bench:
-        """Set the name of the next benchmark, for a `run` without a name."""
-        return self._with(name=name)
-
-    def unit(self, unit: str) -> Bench:
-        """Set what is counted by `batch`, in the singular: ``"byte"``."""
-        return self._with(unit=unit)
-
-    def batch(self, batch: float) -> Bench:
-        """Set how many units one iteration processes; finite, above 0."""
-        return self._with(batch=batch)
-
-    def complexity_n(self, n: float | None) -> Bench:
-        """Set the problem size, for a big-O fit; None: no part of a fit."""
-        return self._with(complexity_n=n)
-
-    @overload
-    def time_unit(self, unit: str | TimeUnit, /) -> Bench: ...
-    @overload
-    def time_unit(self, seconds: float, name: str, /) -> Bench: ...
-    def time_unit(self, unit: object, name: str | None = None, /) -> Bench:
-        """Set the unit of the time column. Display only: stored times stay in seconds.
-
-        Args:
-            unit: ``"ns"``, ``"us"``, ``"ms"`` or ``"s"``; or a number of seconds and a name.
-            name: The name of the unit, if `unit` is a number.
-        """
-        return self._with(time_unit=unit if name is None else (unit, name))
-
-    def epochs(self, number: int) -> Bench:
-        """Set how many epochs are measured, 11 by default."""
-        return self._with(epochs=number)
-
-    def warmup(self, iterations: int) -> Bench:
-        """Set how many iterations run before the measuring begins."""
-        return self._with(warmup=iterations)
-
-    def epoch_iterations(self, iterations: int) -> Bench:
-        """Set the exact number of iterations per epoch, in every phase; 0: found automatically."""
-        return self._with(epoch_iterations=iterations)
-
-    def min_epoch_iterations(self, iterations: int) -> Bench:
-        """Set the least number of iterations per epoch."""
-        return self._with(min_epoch_iterations=iterations)
-
-    def clock_resolution_multiple(self, multiple: int) -> Bench:
-        """Set how many times the clock's resolution an epoch should last, 1000 by default."""
-        return self._with(clock_resolution_multiple=multiple)
-
-    def min_epoch_time(self, duration: float | timedelta | str) -> Bench:
-        """Set how long an epoch should last at least, 1 ms by default.
-
-        Args:
-            duration: Seconds as a number, a ``timedelta``, or a text with a unit: ``"10ms"``.
-        """
-        return self._with(min_epoch_time_ns=duration_ns(duration, "min_epoch_time"))
-
-    def max_epoch_time(self, duration: float | timedelta | str) -> Bench:
-        """Set how long an epoch need not exceed, 100 ms by default; `min_epoch_time` wins.
-
-        Args:
-            duration: Seconds as a number, a ``timedelta``, or a text with a unit: ``"10ms"``.
-        """
-        return self._with(max_epoch_time_ns=duration_ns(duration, "max_epoch_time"))
-
-    def relative(self, on: bool = True) -> Bench:
-        """Show times relative to the first result of the same title and unit."""
-        return self._with(relative=on)
-
-    def performance_counters(self, on: bool = True) -> Bench:
-        """Measure with hardware counters, where the system grants them; on by default."""
-        return self._with(performance_counters=on)
-
-    def correct_overhead(self, on: bool = True) -> Bench:
-        """Subtract the measured cost of the harness; on by default. Raw times are always kept."""
-        return self._with(correct_overhead=on)
-
-    def gc(self, on: bool = True) -> Bench:
-        """Leave the garbage collector on while measuring; by default it is off meanwhile."""
-        return self._with(gc=on)
-
-    def clock(self, clock: ClockSetting) -> Bench:
-        """Set the clock: ``"wall"``, ``"process"``, ``"thread"``, or a callable.
-
-        Args:
-            clock: A callable returns integer nanoseconds. Its attribute ``resolution_ns``, if it
-                has one, is believed; else its resolution is measured.
-        """
-        return self._with(clock=clock)
-
-    def hide_column(self, *columns: Column | str) -> Bench:
-        """Leave columns out of the table."""
-        hidden = {Column.parse(column) for column in columns}
-        return self._with(hidden_columns=self.config.hidden_columns | hidden)
-
-    def show_column(self, *columns: Column | str) -> Bench:
-        """Show hidden columns again."""
-        shown_again = {Column.parse(column) for column in columns}
-        return self._with(hidden_columns=self.config.hidden_columns - shown_again)
-
-    def context(self, name: str, value: str) -> Bench:
-        """Set a context variable: something to know about the following results."""
-        return self._with(context_items=(*self.config.context_items, (name, value)))
-
-    def clear_context(self) -> Bench:
-        """Forget all context variables; results that have them keep them."""
-        return self._with(context_items=())
-
-    def context_column(self, name: str) -> Bench:
-        """Show a context variable as a column of the table."""
-        return self._with(context_columns=(*self.config.context_columns, name))
-
-    def clear_context_columns(self) -> Bench:
-        """Remove the columns of all context variables."""
-        return self._with(context_columns=())
-
     def output(self, stream: TextStream | None) -> Bench:
         """Set where the table is printed.
 
@@ -259,17 +136,94 @@ class Bench:
             raise ConfigTypeError(f"output: {shown(stream)} is no text stream and not None")
         return attrs.evolve(self, output=stream)
 
+    # ------------------------------------------------------------------ what is not timed
+
+    def setup(
+        self,
+        setup: Callable[[], object] | str | None,
+        scope: Literal["epoch", "iteration"] = "epoch",
+    ) -> Bench:
+        """Set something to be done before the op, and not timed.
+
+        What it returns is ignored; see `inputs` for an op that takes a value.
+
+        Args:
+            setup: A callable without arguments; or, for ops that are statements, a statement that
+                runs in the same namespace, with the same variables; None: nothing.
+            scope: ``"epoch"``: before each epoch, as in nanobench. ``"iteration"``: before every
+                single call of the op, in the warmup and the search for the number of iterations,
+                too.
+
+        Raises:
+            ConfigError: There is no such scope, or it does not go with `inputs`.
+            ConfigTypeError: The setup is neither a callable, nor a text, nor None.
+            OpError: It cannot be called without arguments.
+        """
+        return attrs.evolve(self, untimed=self._untimed.with_setup(setup, scope))
+
+    def inputs(
+        self,
+        make: Callable[[], object] | None,
+        scope: Literal["iteration", "batch"] = "iteration",
+    ) -> Bench:
+        """Set what makes a fresh argument for every single call of the op, and is not timed.
+
+        Args:
+            make: A callable without arguments, whose value the op is called with; None: the op
+                takes no argument.
+            scope: ``"iteration"``: each call is timed alone, right after its argument was made.
+                ``"batch"``: up to 1000 arguments are made first (less if they are large), and one
+                loop over them is timed, which is more exact for very short ops. Arguments and
+                what the op returns are released when the clock has stopped.
+
+        Raises:
+            ConfigError: There is no such scope, or it does not go with `setup`.
+            ConfigTypeError: It is neither a callable nor None.
+            OpError: It cannot be called without arguments.
+        """
+        return attrs.evolve(self, untimed=self._untimed.with_inputs(make, scope))
+
+    def run_excluding_setup(
+        self,
+        name: str,
+        state: T,
+        setup: Callable[[T], object],
+        op: Callable[[T], object],
+    ) -> Bench:
+        """Measure ``op(state)`` with ``setup(state)`` before every single call, untimed.
+
+        The shape is that of ``iter_excluding_setup``, as proposed for Rust's test crate.
+
+        Args:
+            name: Name of the benchmark.
+            state: What `setup` prepares and `op` uses.
+            setup: Called before each call of `op`, with the state.
+            op: What is measured, called with the state.
+
+        Returns:
+            This bench, unchanged; its `results` has one more.
+
+        Raises:
+            ConfigTypeError: The setup is not callable.
+            OpError: The setup or the op cannot be called with one argument, or the op makes a
+                coroutine or generator.
+            BaseException: What the op or the setup raises, with a note on which one it was.
+        """
+        bench = attrs.evolve(self, untimed=type(self._untimed).with_state(state, setup))
+        bench.run(name, op)
+        return self
+
     # ------------------------------------------------------------------ measuring
 
     @overload
     def run(
-        self, op: Callable[[], object] | str, /, *, globals: Mapping[str, Any] | None = None
+        self, op: Callable[..., object] | str, /, *, globals: Mapping[str, Any] | None = None
     ) -> Bench: ...
     @overload
     def run(
         self,
         name: str,
-        op: Callable[[], object] | str,
+        op: Callable[..., object] | str,
         /,
         *,
         globals: Mapping[str, Any] | None = None,
@@ -319,7 +273,7 @@ class Bench:
             name = self.config.name
         config = self.config.replace(name=name)
         self._announce(config.name)
-        result = self.instruments.measure(config, op, globals)
+        result = self.instruments.measure(config, op, globals, self._untimed)
         baseline = self.store.baseline(config.title, config.unit)
         self.store.append(result)
         self._print(result, baseline)

@@ -35,7 +35,8 @@ ALLOWED = {
     "backends": {"native", "results", "statistics", "config", *BASE},
     "core": {"backends", "results", "statistics", "config", "environment", *BASE},
     "testing": {"core", "backends", "results", "config", "environment", *BASE},
-    "bench": {"core", "renderers", "results", "config", "environment", *BASE},
+    "setters": {"config", *BASE},
+    "bench": {"core", "renderers", "results", "config", "environment", "setters", *BASE},
 }
 
 

@@ -15,7 +15,7 @@ from ankerl_py.core.calibration import (
     TWIN_EPOCHS,
     TWIN_TIME_NS,
     TWIN_WARMUP,
-    OverheadMeter,
+    LoopMeter,
     fixed_overhead_ns,
     measure_fixed_overhead_ns,
 )
@@ -52,8 +52,8 @@ def linear(fixed_ns: float, per_iteration_ns: float) -> Twin:
     return Twin(lambda n: fixed_ns + n * per_iteration_ns)
 
 
-def sampled(twin: Twin, fixed_ns: float, *iterations: int) -> OverheadMeter:
-    meter = OverheadMeter(twin, fixed_ns)
+def sampled(twin: Twin, fixed_ns: float, *iterations: int) -> LoopMeter:
+    meter = LoopMeter(twin, fixed_ns)
     for n in iterations:
         meter.sample(n)
     return meter
@@ -113,7 +113,7 @@ def test_overhead_is_found_for_any_cost(fixed: int, cost: int, epochs: list[int]
 def test_twin_is_warmed_up_first() -> None:
     """The first calls of a new function are slow, and are no sample."""
     twin = Twin(lambda n: 10**9 if n == TWIN_WARMUP else 15 * n)
-    meter = OverheadMeter(twin, 0.0)
+    meter = LoopMeter(twin, 0.0)
     assert twin.asked == [TWIN_WARMUP]
     meter.sample(10)
     assert meter.overhead().per_iteration_ns == 15.0

@@ -16,8 +16,9 @@ import pytest
 
 from ankerl_py.backends.clocks import clock_of
 from ankerl_py.backends.compiled import compiled
-from ankerl_py.core.loops import CompiledCallLoop, Loop, PythonCallLoop, StatementLoop
+from ankerl_py.core.loops import CompiledCallLoop, Loop, PythonCallLoop
 from ankerl_py.core.ops import callable_op
+from ankerl_py.core.statement_loop import StatementLoop
 from ankerl_py.core.statements import compile_statement
 from ankerl_py.errors import ClockError, OpError
 from ankerl_py.testing import FakeClock
@@ -204,6 +205,17 @@ def test_first_value_is_looked_at(
     assert loop.started == 1
 
 
+def test_first_value_of_each_epoch_is_looked_at(instruments: Instruments) -> None:
+    """An op that becomes lazy later is refused in the next epoch."""
+    value: Any = 5
+    loop = call_loop(instruments, lambda: value)
+    loop.run(3, 1)
+    value = lazy = generator()
+    with pytest.raises(OpError, match="only makes a generator"):
+        loop.run(3, 1)
+    assert (loop.started, next(lazy, "closed")) == (1, "closed")
+
+
 def test_other_values_are_no_problem(instruments: Instruments) -> None:
     """What can be awaited or iterated over, but is no coroutine or generator, is a result."""
     values: list[object] = [None, [], iter([]), map(len, []), range(3), Coroutine, generator]
@@ -350,6 +362,15 @@ def test_exception_of_the_clock_comes_out(instruments: Instruments, form: str) -
     readings = iter([1])
     with pytest.raises(StopIteration):
         loop_over(instruments, form, lambda: None, lambda: next(readings)).run(3, 1)
+
+
+def test_calls_are_made_in_c_where_possible(instruments: Instruments) -> None:
+    """The native loop is used if it is there, and a statement's loop reads its clock in C."""
+    native = instruments.compiled is not None
+    loop = instruments._loop(len, None, clock_of("wall"))
+    assert type(loop) is (CompiledCallLoop if native else PythonCallLoop)
+    statement: Any = instruments._loop("pass", None, clock_of("wall"))
+    assert (type(statement._epoch).__module__ == "_cffi_backend") == native
 
 
 def test_native_clocks_are_read_by_number() -> None:

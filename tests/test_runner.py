@@ -14,7 +14,7 @@ import pytest
 
 from ankerl_py.config import Config
 from ankerl_py.core import runner
-from ankerl_py.core.calibration import OverheadMeter
+from ankerl_py.core.calibration import LoopMeter
 from ankerl_py.core.runner import Run, collector
 from ankerl_py.core.schedule import OVERFLOW, Schedule
 from ankerl_py.errors import ClockError
@@ -72,7 +72,7 @@ def run_of(
     loop: FakeLoop,
     config: Config | None = None,
     *,
-    meter: OverheadMeter | None = None,
+    meter: LoopMeter | None = None,
     counters: FakeCounters | None = None,
     endless: bool = False,
 ) -> Run:
@@ -156,7 +156,7 @@ def test_counters_that_do_not_start_are_not_stopped() -> None:
     assert notes(caught.value) == note("exact", 0, 10, "epoch 1 of 3")
 
 
-class FakeMeter(OverheadMeter):
+class FakeMeter(LoopMeter):
     """An overhead meter that keeps in mind when it was to sample."""
 
     def __init__(self) -> None:
@@ -448,6 +448,24 @@ def test_child_process_goes_on_with_the_wish_of_its_own_thread() -> None:
         assert child_status(child) == 0
         assert not gc.isenabled()
     assert gc.isenabled()
+
+
+def test_interruption_while_switching(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If Ctrl-C comes before or after the switch was turned, all is as before."""
+    begin = runner._COLLECTOR.begin
+
+    def interrupt_before(wish: Any) -> None:
+        raise KeyboardInterrupt
+
+    def interrupt_after(wish: Any) -> None:
+        begin(wish)
+        raise KeyboardInterrupt
+
+    for interrupt in (interrupt_before, interrupt_after):
+        monkeypatch.setattr(runner._COLLECTOR, "begin", interrupt)
+        with pytest.raises(KeyboardInterrupt), collector(enabled=False):
+            pass
+        assert gc.isenabled()
 
 
 def test_signal_handler_may_measure_too() -> None:

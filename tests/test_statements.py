@@ -32,6 +32,8 @@ def run(statement: Statement, *epochs: int) -> dict[str, Any]:
             "epoch",
             "clock",
             statement.kept,
+            lambda: None,
+            lambda: None,
         )
         assert calls == [("begin", "epoch", "clock"), ("end", "epoch", "clock")]
     return statement.kept
@@ -63,6 +65,8 @@ def test_empty_loop_runs_nothing() -> None:
         None,
         None,
         statement.kept,
+        lambda: None,
+        lambda: None,
     )
     assert (out, calls) == ([], ["begin", "end"])
 

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import attrs
 
 if TYPE_CHECKING:
-    from ankerl_py.native._native import Epoch, Ffi, Lib
+    from collections.abc import Sequence
+
+    from ankerl_py.native._native import Epoch, Ffi, Lib, Pairs
 
 __all__ = ["REFUSED_TYPES", "Compiled", "compiled", "missing_reason"]
 
@@ -43,6 +45,23 @@ class Compiled:
         """Make the memory that one epoch's clock readings are written to."""
         epoch: Epoch = self.ffi.new("ap_epoch *")
         return epoch
+
+    def new_pairs(self, spans: Sequence[tuple[int, int]], **addresses: int) -> Pairs:
+        """Make the description of what `ap_run_pairs` does.
+
+        Args:
+            spans: Address and size in bytes of the memory of op itself; the first few are used.
+            **addresses: The other fields of ``ap_pairs``, by name; what is missing is 0.
+
+        Returns:
+            The description. It does not keep alive what it has the addresses of.
+        """
+        pairs: Pairs = self.ffi.new("ap_pairs *", addresses)
+        for i, (address, size) in enumerate(spans[: len(pairs.spans)]):
+            pairs.spans[i].address = address
+            pairs.spans[i].size = size
+            pairs.num_spans = i + 1
+        return pairs
 
 
 def _load() -> tuple[Compiled | None, str]:

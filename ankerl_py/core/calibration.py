@@ -16,7 +16,7 @@ when an epoch has only few iterations.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from ankerl_py.core.loops import MAX_SIGNAL_INTERVAL
 from ankerl_py.results.measurement import NO_OVERHEAD, Overhead
@@ -25,7 +25,13 @@ from ankerl_py.statistics.robust import median
 if TYPE_CHECKING:
     from ankerl_py.core.loops import Loop
 
-__all__ = ["OverheadMeter", "fixed_overhead_ns", "measure_fixed_overhead_ns"]
+__all__ = [
+    "LoopMeter",
+    "OverheadMeter",
+    "PairMeter",
+    "fixed_overhead_ns",
+    "measure_fixed_overhead_ns",
+]
 
 FIXED_SAMPLES: Final = 201
 """Epochs without iterations, 0.3 to 1 us each."""
@@ -39,6 +45,15 @@ TWIN_EPOCHS: Final = 2
 
 TWIN_WARMUP: Final = 64
 """The interpreter specialises a function after a few calls; the op is past that, too."""
+
+PAIR_SAMPLES: Final = 2000
+"""So many empty pairs are measured before the op, where each iteration is timed alone."""
+
+PAIRS_AT_ONCE: Final = 50
+"""So many pairs are averaged: enough to see a tenth of the clock's step."""
+
+PAIR_EPOCHS: Final = 4
+"""So many times that many more follow each epoch of the op."""
 
 LAYOUT_SPREAD: Final = 0.03
 """Relative difference in cost between two empty functions that are the same but for where they
@@ -79,8 +94,22 @@ def fixed_overhead_ns(twin: Loop, clock_name: str, *, cached: bool) -> float:
     return _fixed[key]
 
 
-class OverheadMeter:
+class OverheadMeter(Protocol):
     """Measures the overhead of one run, bit by bit between its epochs."""
+
+    def sample(self, iterations: int) -> None:
+        """Measure a little; to be called after each epoch of the op that is recorded.
+
+        Args:
+            iterations: How many iterations that epoch had.
+        """
+
+    def overhead(self) -> Overhead:
+        """Give what was measured, and how far it may be off."""
+
+
+class LoopMeter:
+    """Measures the overhead of a loop: of an epoch, and of each of its iterations."""
 
     def __init__(self, twin: Loop, fixed_ns: float) -> None:
         """Prepare to measure with an empty twin whose fixed cost per epoch is known."""
@@ -91,10 +120,10 @@ class OverheadMeter:
         twin.run(TWIN_WARMUP, MAX_SIGNAL_INTERVAL)
 
     def sample(self, iterations: int) -> None:
-        """Run the twin a little; to be called after each epoch of the op.
+        """Run the twin a little.
 
         Args:
-            iterations: How many iterations that epoch had. The twin does as many, or as many
+            iterations: How many iterations the op's epoch had. The twin does as many, or as many
                 as fill its time.
         """
         for _ in range(TWIN_EPOCHS):
@@ -120,5 +149,49 @@ class OverheadMeter:
             fixed_ns=self._fixed_ns,
             per_iteration_ns=per_iteration_ns,
             uncertainty_ns=max(deviation_ns, LAYOUT_SPREAD * per_iteration_ns),
+            kind=self._twin.kind,
+        )
+
+
+class PairMeter:
+    """Measures what an empty pair of clock readings costs, where each iteration is timed alone.
+
+    It is the *minimum* that counts: before each pair of the op, the way into it was made warm, so
+    it costs what an undisturbed pair costs. A minimum over single pairs would be a multiple of the
+    clock's step; so it is one over the means of short epochs of the twin.
+    """
+
+    def __init__(self, twin: Loop) -> None:
+        """Prepare to measure with an empty twin."""
+        self._twin = twin
+        self._samples: list[float] = []  # ns per iteration
+        for _ in range(PAIR_SAMPLES // PAIRS_AT_ONCE):
+            self._measure()
+        # The first ones were not warm.
+        del self._samples[: len(self._samples) // 4]
+
+    def _measure(self) -> None:
+        elapsed_ns = self._twin.run(PAIRS_AT_ONCE, MAX_SIGNAL_INTERVAL)
+        self._samples.append(elapsed_ns / PAIRS_AT_ONCE)
+
+    def sample(self, iterations: int) -> None:  # noqa: ARG002 (a pair does not depend on it)
+        """Run the twin a little."""
+        for _ in range(PAIR_EPOCHS):
+            self._measure()
+
+    def overhead(self) -> Overhead:
+        """Give what was measured.
+
+        Returns:
+            The minimum of the samples; what it may be off is how far half of them are away from
+            it, and what the memory layout does to an empty function.
+        """
+        per_iteration_ns = min(self._samples)
+        return Overhead(
+            fixed_ns=0.0,
+            per_iteration_ns=per_iteration_ns,
+            uncertainty_ns=max(
+                median(self._samples) - per_iteration_ns, LAYOUT_SPREAD * per_iteration_ns
+            ),
             kind=self._twin.kind,
         )

@@ -9,12 +9,15 @@ import attrs
 from ankerl_py.backends.clocks import clock_of, resolution_ns
 from ankerl_py.backends.compiled import Compiled, compiled
 from ankerl_py.backends.counters import CounterBackend, NoCounters
-from ankerl_py.core.calibration import OverheadMeter, fixed_overhead_ns
-from ankerl_py.core.loops import CompiledCallLoop, Loop, PythonCallLoop, StatementLoop
+from ankerl_py.core.calibration import LoopMeter, OverheadMeter, PairMeter, fixed_overhead_ns
+from ankerl_py.core.loops import CompiledCallLoop, Loop, PythonCallLoop
 from ankerl_py.core.ops import callable_op
+from ankerl_py.core.pairs import BatchLoop, CompiledPairLoop, PythonPairLoop
 from ankerl_py.core.runner import Run, collector
 from ankerl_py.core.schedule import Schedule
 from ankerl_py.core.stability import pending_notice
+from ankerl_py.core.statement_loop import StatementLoop
+from ankerl_py.core.untimed import NOTHING_UNTIMED, Untimed
 from ankerl_py.environment import Environment
 
 if TYPE_CHECKING:
@@ -47,14 +50,19 @@ class Instruments:
     stability_notice: Callable[..., str] = pending_notice
 
     def measure(
-        self, config: Config, op: Callable[..., object] | str, namespace: Mapping[str, Any] | None
+        self,
+        config: Config,
+        op: Callable[..., object] | str,
+        namespace: Mapping[str, Any] | None = None,
+        untimed: Untimed = NOTHING_UNTIMED,
     ) -> Result:
         """Measure an op, from finding out what it is to the result.
 
         Args:
             config: The settings, with the name of this run.
-            op: A callable without arguments, or a statement as text.
+            op: A callable, or a statement as text.
             namespace: The names that a statement can use.
+            untimed: What comes before the op without being timed.
 
         Returns:
             The result.
@@ -63,32 +71,55 @@ class Instruments:
             OpError: The op cannot be measured.
             StatementError: The statement cannot be compiled.
             ClockError: The clock is unusable.
-            BaseException: What the op raises.
+            BaseException: What the op, or what comes before it, raises.
         """
+        untimed.check_op(op)
         clock = clock_of(config.clock)
-        loop = self._loop(op, namespace, clock)
+        loop = self._loop(op, namespace, clock, untimed)
         endless = config.name == self.environment.endless_name
         with collector(enabled=config.gc):
             schedule = Schedule(config, resolution_ns(clock, self.compiled), endless)
             counters = self.counters if config.performance_counters else _SWITCHED_OFF
-            meter = self._meter(loop, clock) if config.correct_overhead and not endless else None
-            return Run(config, loop, schedule, counters, meter).measure()
+            wanted = config.correct_overhead and not endless
+            meter = self._meter(loop, clock, untimed) if wanted else None
+            return Run(config, loop, schedule, counters, meter, untimed=untimed).measure()
 
     def _loop(
-        self, op: Callable[..., object] | str, namespace: Mapping[str, Any] | None, clock: Clock
+        self,
+        op: Callable[..., object] | str,
+        namespace: Mapping[str, Any] | None,
+        clock: Clock,
+        untimed: Untimed = NOTHING_UNTIMED,
     ) -> Loop:
         if isinstance(op, str):
-            from ankerl_py.core.statements import compile_statement  # noqa: PLC0415 (imports ast)
-
-            return StatementLoop(compile_statement(op, namespace), clock, self.compiled)
+            return self._statement_loop(op, namespace, clock, untimed)
+        measured = callable_op(op, untimed.arguments)
+        native = self.compiled if clock.native >= 0 else None
+        if untimed.batched:
+            return BatchLoop(measured, untimed, clock, native)
+        if untimed.per_iteration:
+            if native is not None:
+                return CompiledPairLoop(measured, untimed, clock, native)
+            return PythonPairLoop(measured, untimed, clock)
         if self.compiled is not None:
-            return CompiledCallLoop(callable_op(op), clock, self.compiled)
-        return PythonCallLoop(callable_op(op), clock)
+            return CompiledCallLoop(measured, clock, self.compiled)
+        return PythonCallLoop(measured, clock)
+
+    def _statement_loop(
+        self, op: str, namespace: Mapping[str, Any] | None, clock: Clock, untimed: Untimed
+    ) -> Loop:
+        from ankerl_py.core.statements import compile_statement  # noqa: PLC0415 (imports ast)
+
+        setup = untimed.setup if isinstance(untimed.setup, str) else None
+        statement = compile_statement(op, namespace, setup, paired=untimed.per_iteration)
+        return StatementLoop(statement, clock, self.compiled, untimed.iteration_setup)
 
     @staticmethod
-    def _meter(loop: Loop, clock: Clock) -> OverheadMeter:
+    def _meter(loop: Loop, clock: Clock, untimed: Untimed) -> OverheadMeter:
         twin = loop.empty_twin()
-        return OverheadMeter(twin, fixed_overhead_ns(twin, clock.name, cached=clock.native >= 0))
+        if untimed.per_iteration:
+            return PairMeter(twin)
+        return LoopMeter(twin, fixed_overhead_ns(twin, clock.name, cached=clock.native >= 0))
 
 
 _SWITCHED_OFF = NoCounters("performance_counters is off")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from itertools import repeat
 from operator import length_hint
-from typing import TYPE_CHECKING, Final, Protocol, cast
+from typing import TYPE_CHECKING, Final, NoReturn, Protocol, cast
 
 from ankerl_py.backends.compiled import REFUSED_TYPES
 from ankerl_py.core.ops import refuse_value
@@ -21,9 +21,14 @@ if TYPE_CHECKING:
     from ankerl_py.backends.clocks import Clock
     from ankerl_py.backends.compiled import Compiled
     from ankerl_py.core.ops import CallableOp
-    from ankerl_py.core.statements import Statement
 
-__all__ = ["MAX_SIGNAL_INTERVAL", "CompiledCallLoop", "Loop", "PythonCallLoop", "StatementLoop"]
+__all__ = [
+    "MAX_SIGNAL_INTERVAL",
+    "CompiledCallLoop",
+    "Loop",
+    "PythonCallLoop",
+    "raise_handed_over",
+]
 
 _MAX_REPEAT: Final = sys.maxsize
 """More than that itertools.repeat does not take; an empty loop would run for 2000 years."""
@@ -43,6 +48,9 @@ class Loop(Protocol):
     started: int
     """How many iterations the last epoch began: one more than it finished, if the op raised."""
 
+    in_setup: bool
+    """Whether it was an untimed part that raised, and not the op."""
+
     def run(self, iterations: int, signal_interval: int) -> int:
         """Run one epoch.
 
@@ -56,6 +64,7 @@ class Loop(Protocol):
             Raw elapsed time in nanoseconds, harness and all.
 
         Raises:
+            OpError: The first value of the epoch is something that would do its work later.
             BaseException: Whatever the op raises, at once.
         """
 
@@ -73,22 +82,17 @@ class CompiledCallLoop:
         """Prepare a loop over an op."""
         self.kind = op.kind
         self.started = 0
+        self.in_setup = False
         self._op = op
         self._clock = clock
         self._compiled = compiled
         self._epoch = compiled.new_epoch()
         self._handed_over: list[object] = []
-        # Only the value of the very first call is looked at: an op that returned something
-        # useful once is not expected to return a coroutine later.
-        self._refused_types = compiled.refused_types
 
     def run(self, iterations: int, signal_interval: int) -> int:  # noqa: D102 (see Loop)
         # In locals, and with nothing in between, for a clock that is read from here.
         run, epoch, op = self._compiled.lib.ap_run_calls, self._epoch, id(self._op.call)
-        refused = self._refused_types
-        if iterations:
-            self._refused_types = 0
-        handed_over = id(self._handed_over)
+        refused, handed_over = self._compiled.refused_types, id(self._handed_over)
         native = self._clock.native
         if native >= 0:
             status = run(epoch, native, op, iterations, signal_interval, refused, handed_over)
@@ -100,19 +104,8 @@ class CompiledCallLoop:
             end_ns = read()
         self.started = epoch.started
         if status != self._compiled.lib.AP_OK:
-            self._raise(status)
+            raise_handed_over(self._compiled, status, self._handed_over, self._op.call)
         return end_ns - begin_ns
-
-    def _raise(self, status: int) -> None:
-        if not self._handed_over:
-            raise MemoryError("no memory to hand over what the op raised or returned")
-        value = self._handed_over.pop()
-        if status == self._compiled.lib.AP_REFUSED:
-            raise refuse_value(self._op.call, value)
-        try:
-            raise cast(BaseException, value)
-        finally:
-            del value  # else its traceback and this frame would keep each other alive
 
     def empty_twin(self) -> CompiledCallLoop:  # noqa: D102
         twin = type(self._op)(self._op.empty, self._op.kind, self._op.empty)
@@ -120,6 +113,32 @@ class CompiledCallLoop:
 
     def prepare_traceback(self) -> None:
         """Nothing to do: a callable's source is known."""
+
+
+def raise_handed_over(
+    compiled: Compiled, status: int, handed_over: list[object], op: object
+) -> NoReturn:
+    """Raise what a function of the native module handed over.
+
+    Args:
+        compiled: The native module.
+        status: What its function returned, not `AP_OK`.
+        handed_over: The list that it was given.
+        op: The op that was measured.
+
+    Raises:
+        BaseException: What the op, or the untimed part before it, raised.
+        OpError: The op returned a coroutine or a generator.
+    """
+    if not handed_over:
+        raise MemoryError("no memory to hand over what the op raised or returned")
+    value = handed_over.pop()
+    if status == compiled.lib.AP_REFUSED:
+        raise refuse_value(op, value)
+    try:
+        raise cast(BaseException, value)
+    finally:
+        del value  # else its traceback and this frame would keep each other alive
 
 
 def _call_repeatedly(
@@ -152,6 +171,7 @@ class PythonCallLoop:
         """Prepare a loop over an op."""
         self.kind = op.kind
         self.started = 0
+        self.in_setup = False
         self._op = op
         self._clock = clock
         self._read = clock.read if clock.native >= 0 else clock
@@ -173,71 +193,3 @@ class PythonCallLoop:
 
     def prepare_traceback(self) -> None:
         """Nothing to do: a callable's source is known."""
-
-
-class _Readings(Protocol):
-    begin_ns: int
-    end_ns: int
-
-
-class StatementLoop:
-    """A statement in a Python loop of its own; the clock is read in C where possible."""
-
-    kind = "statement"
-
-    def __init__(
-        self, statement: Statement, clock: Clock, compiled: Compiled | None, *, empty: bool = False
-    ) -> None:
-        """Prepare a loop over a statement, or over none of it."""
-        self.started = 0
-        self._statement = statement
-        self._clock = clock
-        self._compiled = compiled
-        self._function = statement.empty_loop if empty else statement.loop
-        self._epoch: _Readings
-        self._begin: Callable[..., None]
-        self._end: Callable[..., None]
-        self._clock_argument: object
-        if compiled is not None and clock.native >= 0:
-            self._epoch = compiled.new_epoch()
-            self._begin, self._end = compiled.lib.ap_epoch_begin, compiled.lib.ap_epoch_end
-            self._clock_argument = clock.native
-        else:
-            self._epoch = _Epoch()
-            self._begin, self._end = _Epoch.begin, _Epoch.end
-            self._clock_argument = clock.read if clock.native >= 0 else clock
-
-    def run(self, iterations: int, signal_interval: int) -> int:  # noqa: ARG002, D102
-        count = min(iterations, _MAX_REPEAT)
-        left = repeat(None, count)
-        epoch = self._epoch
-        try:
-            self._function(
-                left, self._begin, self._end, epoch, self._clock_argument, self._statement.kept
-            )
-        finally:
-            self.started = count - length_hint(left)
-        return epoch.end_ns - epoch.begin_ns
-
-    def empty_twin(self) -> StatementLoop:  # noqa: D102
-        return StatementLoop(self._statement, self._clock, self._compiled, empty=True)
-
-    def prepare_traceback(self) -> None:  # noqa: D102
-        self._statement.show_in_tracebacks()
-
-
-class _Epoch:
-    """The clock readings of an epoch whose clock is read in Python."""
-
-    __slots__ = ("begin_ns", "end_ns")
-
-    begin_ns: int
-    end_ns: int
-
-    @staticmethod
-    def begin(epoch: _Epoch, read: Callable[[], int]) -> None:
-        epoch.begin_ns = read()
-
-    @staticmethod
-    def end(epoch: _Epoch, read: Callable[[], int]) -> None:
-        epoch.end_ns = read()

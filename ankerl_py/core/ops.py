@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import gc
 from functools import lru_cache, partial
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodDescriptorType, MethodType
 from typing import TYPE_CHECKING, Any, Final
 
 import attrs
@@ -21,7 +21,10 @@ from ankerl_py.units import shown
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["CallableOp", "callable_op", "default_name", "refuse_value"]
+__all__ = ["EMPTY_ARGUMENT", "CallableOp", "callable_op", "default_name", "refuse_value"]
+
+EMPTY_ARGUMENT: Final = 0
+"""What empty callables are called with, if they take an argument: all of them can take this."""
 
 # Flags of code objects, as in the inspect module, which is slow to import.
 _VARARGS: Final = 0x04
@@ -42,16 +45,17 @@ class CallableOp:
             must not be charged with.
     """
 
-    call: Callable[[], object]
+    call: Callable[..., object]
     kind: str
-    empty: Callable[[], object]
+    empty: Callable[..., object]
 
 
-def callable_op(op: Callable[..., object]) -> CallableOp:
+def callable_op(op: Callable[..., object], arguments: int = 0) -> CallableOp:
     """Find out what kind of callable an op is, and whether it can be measured.
 
     Args:
-        op: What is to be called without arguments.
+        op: What is to be called.
+        arguments: How many arguments it will be called with, 0 or 1.
 
     Returns:
         The op with an empty callable of its kind.
@@ -62,15 +66,18 @@ def callable_op(op: Callable[..., object]) -> CallableOp:
     """
     if not callable(op):
         raise OpError(
-            f"{shown(op)} cannot be measured - give a callable without arguments, or a "
-            "statement as text"
+            f"{shown(op)} cannot be measured - give a callable "
+            f"{'with one argument' if arguments else 'without arguments, or a statement as text'}"
         )
     called = op.func if isinstance(op, partial) else op
     function = _function_of(called)
     if function is None:
-        # gc.isenabled is as good as empty: it takes no arguments and returns one of two
-        # constants. What it does beside that is less than a nanosecond.
-        return CallableOp(op, "C callable", gc.isenabled)
+        # These are as good as empty: they return one of two constants, or what they are given.
+        # What they do beside that is less than a nanosecond.
+        if not arguments:
+            return CallableOp(op, "C callable", gc.isenabled)
+        is_method = isinstance(op, MethodDescriptorType)  # such as list.pop
+        return CallableOp(op, "C callable", int.conjugate if is_method else callable)
     empty = _empty(function)
     kind = "function"
     if isinstance(called, MethodType):
@@ -79,7 +86,7 @@ def callable_op(op: Callable[..., object]) -> CallableOp:
         kind, empty = "callable object", type("Empty", (), {"__call__": empty})()
     if isinstance(op, partial):
         kind, empty = "partial", partial(empty, *op.args, **op.keywords)
-    _check(op, function, empty)
+    _check(op, function, empty, arguments)
     return CallableOp(op, kind, empty)
 
 
@@ -96,17 +103,20 @@ def _function_of(op: object) -> FunctionType | None:
     return call if isinstance(call, FunctionType) else None
 
 
-def _check(op: object, function: FunctionType, empty: Callable[[], object]) -> None:
-    """Refuse what cannot be called without arguments, or does its work only later."""
+def _check(
+    op: object, function: FunctionType, empty: Callable[..., object], arguments: int
+) -> None:
+    """Refuse what cannot be called with so many arguments, or does its work only later."""
     code = function.__code__
     if code.co_flags & (_COROUTINE | _GENERATOR | _ASYNC_GENERATOR):
         raise OpError(_deferred(op, _kind_of_code(code)))
     try:
-        empty()
+        empty(*(EMPTY_ARGUMENT,) * arguments)
     except TypeError as error:  # its signature is that of op, and it does nothing
+        how = "with one argument" if arguments else "without arguments"
+        remedy = "lambda value: f(value, ...)" if arguments else "run(lambda: f(...))"
         raise OpError(
-            f"{default_name(op)!r} cannot be called without arguments: {error} - wrap it, "
-            "e.g. run(lambda: f(...))"
+            f"{default_name(op)!r} cannot be called {how}: {error} - wrap it, e.g. {remedy}"
         ) from None
 
 

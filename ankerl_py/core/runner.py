@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import attrs
 
+from ankerl_py.config import MAX_COUNT
 from ankerl_py.core.loops import MAX_SIGNAL_INTERVAL
 from ankerl_py.core.schedule import Phase
+from ankerl_py.core.untimed import NOTHING_UNTIMED
 from ankerl_py.errors import ClockError
 from ankerl_py.results.measurement import MAX_ELAPSED_NS, NO_OVERHEAD, RawMeasurement
 from ankerl_py.results.result import Result
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from ankerl_py.core.calibration import OverheadMeter
     from ankerl_py.core.loops import Loop
     from ankerl_py.core.schedule import Schedule
+    from ankerl_py.core.untimed import Untimed
 
 __all__ = ["Run", "collector"]
 
@@ -38,6 +41,10 @@ STANDSTILL_RATIO: Final = 1_000_000
 Sleeping does not, although it takes next to no time of the processor: a second that is slept
 shows at least 10 us.
 """
+
+DEFAULT_TOTAL_TIME_NS: Final = 1_900_000_000
+"""How long a run takes at most if something untimed comes before each iteration. It is about 2 s
+with what comes before and after."""
 
 ENDLESS_TIME_NS: Final = 50_000_000
 """How long a piece of an endless run takes; between two of them other threads get their turn."""
@@ -57,6 +64,8 @@ class Run:
         schedule: Schedule,
         counters: CounterBackend,
         meter: OverheadMeter | None,
+        *,
+        untimed: Untimed = NOTHING_UNTIMED,
     ) -> None:
         """Prepare a run.
 
@@ -66,13 +75,20 @@ class Run:
             schedule: Decides on the iterations of each epoch.
             counters: What counts beside the clock.
             meter: Measures the overhead; None if it is not to be subtracted.
+            untimed: What comes before the op without being timed. The loop does what comes before
+                each iteration; what comes before each epoch is done here.
         """
         self._config = config
         self._loop = loop
         self._schedule = schedule
         self._counters = counters
         self._meter = meter
+        self._epoch_setup = untimed.epoch_setup
         self._signal_interval = 1
+        budget_ns = config.max_total_time_ns
+        if budget_ns is None and (untimed.per_iteration or untimed.batched):
+            budget_ns = DEFAULT_TOTAL_TIME_NS
+        self._budget = None if budget_ns is None else _Budget(budget_ns)
 
     def measure(self) -> Result:
         """Measure until the schedule has all its epochs; forever, if it is endless.
@@ -88,17 +104,24 @@ class Run:
         if schedule.phase is Phase.ENDLESS:
             self._run_forever()
         failure = None
-        while failure is None and (iterations := schedule.iterations):
+        while failure is None and (iterations := self._affordable_iterations()):
             recorded = schedule.recorded
             started_ns = time.perf_counter_ns()
             measurement = self._epoch(iterations)
             waited_ns = time.perf_counter_ns() - started_ns
-            if waited_ns > max(STANDSTILL_NS, STANDSTILL_RATIO * measurement.elapsed_ns):
+            if self._budget is not None:
+                self._budget.spend(iterations, waited_ns)
+            elif waited_ns > max(STANDSTILL_NS, STANDSTILL_RATIO * measurement.elapsed_ns):
                 failure = "the clock stands still, or shows less than is measured"
             schedule.add(measurement)
             if schedule.recorded > recorded:  # others need not be corrected
                 self._sample_overhead(iterations)
         return self._result(failure or schedule.failure)
+
+    def _affordable_iterations(self) -> int:
+        if self._budget is not None:
+            self._budget.keep(self._schedule, self._config.epochs)
+        return self._schedule.iterations
 
     def _sample_overhead(self, iterations: int) -> None:
         if self._meter is not None:
@@ -108,7 +131,10 @@ class Run:
         if failure is not None:
             return Result.from_measurements(self._config, (), NO_OVERHEAD, failure)
         overhead = NO_OVERHEAD if self._meter is None else self._meter.overhead()
-        return Result.from_measurements(self._config, self._schedule.measurements, overhead)
+        schedule = self._schedule
+        return Result.from_measurements(
+            self._config, schedule.measurements, overhead, stopped_early=schedule.limited
+        )
 
     def _epoch(self, iterations: int) -> RawMeasurement:
         elapsed_ns = self._run_loop(iterations)
@@ -127,7 +153,12 @@ class Run:
     def _run_loop(self, iterations: int) -> int:
         counters, loop = self._counters, self._loop
         loop.started = 0  # in case it does not get that far
+        loop.in_setup = False
         try:
+            if self._epoch_setup is not None:
+                loop.in_setup = True
+                self._epoch_setup()
+                loop.in_setup = False
             counters.begin()
             try:
                 return loop.run(iterations, self._signal_interval)
@@ -150,10 +181,11 @@ class Run:
                 Phase.UPSCALING: "the search for the number of iterations",
                 Phase.ENDLESS: "the endless run",
             }[schedule.phase]
-        return (
-            f"benchmark {self._config.name!r} was in iteration {self._loop.started} of "
-            f"{iterations} in {phase}; nothing of it is stored"
-        )
+        loop = self._loop
+        where = f"iteration {loop.started} of {iterations} in {phase}"
+        if loop.in_setup:
+            where = f"setup, not in the op itself, before {where}"
+        return f"benchmark {self._config.name!r} was in {where}; nothing of it is stored"
 
     def _run_forever(self) -> None:
         iterations = 1
@@ -163,6 +195,35 @@ class Run:
             elapsed_ns = max(1, time.perf_counter_ns() - started_ns)
             # Not more than twice as many: the first ones may be fast for a reason of their own.
             iterations = max(1, min(2 * iterations, iterations * ENDLESS_TIME_NS // elapsed_ns))
+
+
+class _Budget:
+    """Keeps a run within a time that includes everything untimed."""
+
+    def __init__(self, budget_ns: int) -> None:
+        self._end_ns = time.perf_counter_ns() + budget_ns
+        self._spent_ns = 0
+        self._iterations = 0
+
+    def spend(self, iterations: int, elapsed_ns: int) -> None:
+        """Take note of how long an epoch really took."""
+        self._spent_ns += elapsed_ns
+        self._iterations += iterations
+
+    def keep(self, schedule: Schedule, epochs: int) -> None:
+        """Have the schedule do no more than there is time for, shared among the epochs to come.
+
+        At least one epoch is recorded, however long it takes.
+        """
+        if not self._iterations:
+            return  # nobody knows yet what an iteration costs
+        left_ns = self._end_ns - time.perf_counter_ns()
+        if left_ns <= 0 and schedule.recorded and schedule.iterations:
+            schedule.stop()
+            return
+        share_ns = max(left_ns, 0) / max(1, epochs - schedule.recorded)
+        cost_ns = self._spent_ns / self._iterations
+        schedule.limit(max(1, int(min(share_ns / max(cost_ns, 1.0), MAX_COUNT))))
 
 
 class _Collector:

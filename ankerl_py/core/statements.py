@@ -25,15 +25,36 @@ __all__ = ["Statement", "compile_statement"]
 
 _NUMBERS: Final = itertools.count(1)
 
-# The statement takes the place of `pass` as a syntax tree, so that its own indentation and the
-# lines of its texts stay as they are. Restoring and keeping its variables is not timed.
-_LOOP: Final = """
-def {loop}({iterations}, {begin}, {end}, {epoch}, {clock}, {kept}, {unbound}=None):
+# The statement and its setup take the places of these names as syntax trees, so that their own
+# indentation and the lines of their texts stay as they are. Restoring and keeping their
+# variables is not timed.
+_EPOCH_LOOP: Final = """
+def {loop}(
+    {iterations}, {begin}, {end}, {epoch}, {clock}, {kept}, {before}, {after}, {unbound}=None
+):
     {restore}
+    {before}()
+    {setup}
+    {after}()
     {begin}({epoch}, {clock})
     for {item} in {iterations}:
-        pass
+        {statement}
     {end}({epoch}, {clock})
+    {keep}
+"""
+
+_PAIR_LOOP: Final = """
+def {loop}(
+    {iterations}, {begin}, {end}, {epoch}, {clock}, {kept}, {before}, {after}, {unbound}=None
+):
+    {restore}
+    for {item} in {iterations}:
+        {before}()
+        {setup}
+        {after}()
+        {begin}({epoch}, {clock})
+        {statement}
+        {end}({epoch}, {clock})
     {keep}
 """
 
@@ -45,6 +66,10 @@ _ROLES: Final = (
     "epoch",
     "clock",
     "kept",
+    "before",
+    "after",
+    "setup",
+    "statement",
     "unbound",
     "item",
 )
@@ -69,13 +94,16 @@ class Statement:
     """A compiled statement.
 
     Attributes:
-        text: Its source.
-        loop: The function ``loop(iterations, begin, end, epoch, clock, kept)``: it calls
-            ``begin(epoch, clock)``, runs the statement once for each item of `iterations`, and
-            calls ``end(epoch, clock)``. `kept` holds the statement's variables between epochs.
-        empty_loop: The same function without the statement.
+        text: Its source, behind that of its setup if there is one.
+        loop: The function ``loop(iterations, begin, end, epoch, clock, kept, before, after)``: it
+            calls ``begin(epoch, clock)``, runs the statement once for each item of `iterations`,
+            and calls ``end(epoch, clock)``; or it does so around each single iteration. `kept`
+            holds the statement's variables between epochs. The setup runs between ``before()``
+            and ``after()``.
+        empty_loop: The same function without the statement and its setup.
         kept: The values that these variables start with.
         filename: What tracebacks call its source; no other statement has the same.
+        paired: Whether each iteration has a beginning and an end of its own.
     """
 
     text: str
@@ -83,6 +111,7 @@ class Statement:
     empty_loop: Callable[..., None]
     kept: dict[str, Any]
     filename: str
+    paired: bool
 
     def show_in_tracebacks(self) -> None:
         """Let tracebacks show the lines of the statement, for when it raised."""
@@ -92,47 +121,79 @@ class Statement:
         linecache.cache[self.filename] = (len(self.text), None, lines, self.filename)
 
 
-def compile_statement(text: str, namespace: Mapping[str, Any] | None = None) -> Statement:
+def compile_statement(
+    text: str,
+    namespace: Mapping[str, Any] | None = None,
+    setup: str | None = None,
+    *,
+    paired: bool = False,
+) -> Statement:
     """Compile a statement into a measuring loop.
 
     Args:
         text: One or several lines of Python, indented as one likes.
         namespace: The names that the statement can use, beside the built-in ones.
+        setup: Another one that runs before it, in the same namespace and with the same variables.
+        paired: Whether each iteration is timed alone, with the setup before it; else the setup
+            comes once, before the loop.
 
     Returns:
         The compiled statement.
 
     Raises:
-        StatementError: The text is no Python, or cannot stand in a loop of its own (``return``,
+        StatementError: A text is no Python, or cannot stand in a loop of its own (``return``,
             ``break``, ``await``, ...).
     """
     if namespace is not None and not isinstance(namespace, Mapping):
         raise ConfigTypeError(f"globals: {shown(namespace)} is not a mapping of names to values")
     filename = f"<statement {next(_NUMBERS)}>"
+    before = [] if setup is None else _checked(setup, "setup")
+    lines = 0 if setup is None else len(setup.splitlines())
+    body = _checked(text, "statement")
+    whole = text if setup is None else "\n".join([*setup.splitlines(), text])
+    names = _own_names(whole)
     try:
-        body = _parse(text)
-        _check(_parse(text))
-        names = _own_names(text)
-        variables = _variables(_parse(text), names)
-        loop = _code(body, names, variables, filename)
+        variables = _variables([*_parse(setup or ""), *_parse(text)], names)
+        for node in body:
+            ast.increment_lineno(node, lines)
+        template = _PAIR_LOOP if paired else _EPOCH_LOOP
+        loop = _code(template, (before, body), names, variables, filename)
+        empty = _code(template, ([], []), names, [], filename)
     except SyntaxError as error:
-        where = "" if error.lineno is None else f", line {max(1, error.lineno)}"
-        raise StatementError(
-            f"statement {shown(text)} cannot be measured: {error.msg}{where}"
-        ) from None
+        raise _error("statement", text, error) from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise StatementError(f"statement {shown(text)} cannot be measured: {error}") from None
-    if not body:
-        raise StatementError(f"{shown(text)} is no statement: there is nothing to measure")
     if not isinstance(namespace, dict):
         namespace = dict(namespace or {})
     return Statement(
-        text,
+        whole,
         FunctionType(loop, namespace, names["loop"], (NameError,)),
-        FunctionType(_code([], names, [], filename), {}, names["loop"], (NameError,)),
+        FunctionType(empty, {}, names["loop"], (NameError,)),
         {name: namespace[name] for name in variables if name in namespace},
         filename,
+        paired,
     )
+
+
+def _checked(text: str, what: str) -> list[ast.stmt]:
+    """Parse a text, and hear all complaints about it."""
+    try:
+        body = _parse(text)
+        _check(_parse(text))
+        # What is allowed in a module, but not in a function.
+        _code(_EPOCH_LOOP, ([], _parse(text)), _own_names(text), [], "<statement>")
+    except SyntaxError as error:
+        raise _error(what, text, error) from None
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise StatementError(f"{what} {shown(text)} cannot be measured: {error}") from None
+    if not body:
+        raise StatementError(f"{shown(text)} is no statement: there is nothing to measure")
+    return body
+
+
+def _error(what: str, text: str, error: SyntaxError) -> StatementError:
+    where = "" if error.lineno is None else f", line {max(1, error.lineno)}"
+    return StatementError(f"{what} {shown(text)} cannot be measured: {error.msg}{where}")
 
 
 def _parse(text: str) -> list[ast.stmt]:
@@ -192,25 +253,38 @@ def _variables(body: list[ast.stmt], names: Mapping[str, str]) -> list[str]:
             node.elt = ast.copy_location(pair, node)  # type: ignore[attr-defined]
         if isinstance(node, (ast.ListComp, ast.SetComp, ast.DictComp)):
             node.__class__ = ast.GeneratorExp  # type: ignore[assignment]
-    code = _code(body, names, [], "<statement>")
+    code = _code(_EPOCH_LOOP, ([], body), names, [], "<statement>")
     own = set(names.values())
     found = dict.fromkeys((*code.co_varnames, *code.co_cellvars))
     return [name for name in found if name not in own]
 
 
 def _code(
-    body: list[ast.stmt], names: Mapping[str, str], variables: list[str], filename: str
+    template: str,
+    places: tuple[list[ast.stmt], list[ast.stmt]],
+    names: Mapping[str, str],
+    variables: list[str],
+    filename: str,
 ) -> CodeType:
-    """Compile the loop with statements as its body."""
-    source = _LOOP.format(
+    """Compile the loop with a setup and a statement in their places."""
+    setup, body = places
+    source = template.format(
         restore="".join(_RESTORE.format(name=name, **names) for name in variables) or "pass",
         keep="".join(_KEEP.format(name=name, **names) for name in variables) or "pass",
         **names,
     )
-    tree = ast.parse(source)
-    function = tree.body[0]
-    loop = next(node for node in function.body if isinstance(node, ast.For))  # type: ignore[attr-defined]
-    if body:
-        loop.body = body
+    tree = _Insert({names["setup"]: setup, names["statement"]: body}).visit(ast.parse(source))
     module = compile(tree, filename, "exec", dont_inherit=True)
     return next(const for const in module.co_consts if isinstance(const, CodeType))
+
+
+class _Insert(ast.NodeTransformer):
+    """Puts statements in the places of expressions that are a single name."""
+
+    def __init__(self, statements: Mapping[str, list[ast.stmt]]) -> None:
+        self._statements = statements
+
+    def visit_Expr(self, node: ast.Expr) -> ast.stmt | list[ast.stmt]:
+        if isinstance(node.value, ast.Name) and node.value.id in self._statements:
+            return self._statements[node.value.id] or ast.copy_location(ast.Pass(), node)
+        return node

@@ -15,7 +15,7 @@ HERE = Path(__file__).parent
 LIMITED_API = not sysconfig.get_config_var("Py_GIL_DISABLED")
 
 # One translation unit, in this order: later parts use the types and helpers of earlier ones.
-PARTS = ("native",)
+PARTS = ("native", "pairs")
 
 
 def _text(ending: str) -> str:

@@ -1,0 +1,150 @@
+"""The measuring loop over a statement, with or without an untimed part before it."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from itertools import repeat
+from operator import length_hint
+from typing import TYPE_CHECKING, Any, Final
+
+from ankerl_py.core.pairs import code_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ankerl_py.backends.clocks import Clock
+    from ankerl_py.backends.compiled import Compiled
+    from ankerl_py.core.statements import Statement
+
+__all__ = ["StatementLoop"]
+
+_MAX_REPEAT: Final = sys.maxsize
+"""More than that itertools.repeat does not take; an empty loop would run for 2000 years."""
+
+
+_WARM_UPS: Final = 3
+"""So many empty pairs come before each pair: what ran before may have been anything."""
+
+
+class StatementLoop:
+    """A statement in a Python loop of its own; the clock is read in C where possible."""
+
+    kind = "statement"
+
+    def __init__(
+        self,
+        statement: Statement,
+        clock: Clock,
+        compiled: Compiled | None,
+        setup: Callable[..., object] | None = None,
+        *,
+        empty: bool = False,
+    ) -> None:
+        """Prepare a loop over a statement.
+
+        Args:
+            statement: The statement; it says whether each iteration is timed alone.
+            clock: The clock.
+            compiled: The native module; None: the clock is read in Python.
+            setup: Called, untimed, where the statement's own setup would be.
+            empty: The loop without the statement and without any setup.
+        """
+        self.started = 0
+        self.in_setup = False
+        self._statement = statement
+        self._clock = clock
+        self._compiled = compiled
+        self._setup = setup
+        self._function = statement.empty_loop if empty else statement.loop
+        if compiled is not None and clock.native >= 0:
+            self._epoch: Any = compiled.new_epoch()
+            self._clock_argument: Any = clock.native
+            lib = compiled.lib
+            self._touch: Callable[[], None] = partial(
+                lib.ap_pair_touch, compiled.new_pairs(code_spans(self._function))
+            )
+            self._begin: Callable[..., None]
+            self._end: Callable[..., None]
+            self._begin, self._end = (
+                (lib.ap_pair_begin, lib.ap_pair_end)
+                if statement.paired
+                else (lib.ap_epoch_begin, lib.ap_epoch_end)
+            )
+        else:
+            self._epoch = _Epoch()
+            self._clock_argument = clock.read if clock.native >= 0 else clock
+            self._touch = _touch_nothing
+            self._begin = _begin
+            self._end = _end_pair if statement.paired else _end
+
+    def run(self, iterations: int, signal_interval: int) -> int:  # noqa: ARG002, D102
+        count = min(iterations, _MAX_REPEAT)
+        left = repeat(None, count)
+        epoch = self._epoch
+        epoch.begin_ns = epoch.end_ns = 0
+        try:
+            self._function(
+                left,
+                self._begin,
+                self._end,
+                epoch,
+                self._clock_argument,
+                self._statement.kept,
+                self._before,
+                self._after,
+            )
+        finally:
+            self.started = count - length_hint(left)
+        elapsed_ns: int = epoch.end_ns if self._statement.paired else epoch.end_ns - epoch.begin_ns
+        return elapsed_ns
+
+    def _before(self) -> None:
+        """Do what comes before the statement's own setup."""
+        self.in_setup = True
+        if self._setup is not None:
+            self._setup()
+
+    def _after(self) -> None:
+        """Make the readings of the clock warm again, after a setup that may have been long."""
+        self.in_setup = False
+        if not self._statement.paired:
+            return
+        self._touch()
+        begin, end, epoch, clock = self._begin, self._end, self._epoch, self._clock_argument
+        sum_ns = epoch.end_ns
+        for _ in range(_WARM_UPS):
+            begin(epoch, clock)
+            end(epoch, clock)
+        epoch.end_ns = sum_ns
+
+    def empty_twin(self) -> StatementLoop:  # noqa: D102
+        return StatementLoop(self._statement, self._clock, self._compiled, empty=True)
+
+    def prepare_traceback(self) -> None:  # noqa: D102
+        self._statement.show_in_tracebacks()
+
+
+def _touch_nothing() -> None:
+    pass
+
+
+class _Epoch:
+    """The clock readings of an epoch whose clock is read in Python."""
+
+    __slots__ = ("begin_ns", "end_ns")
+
+    def __init__(self) -> None:
+        self.begin_ns = self.end_ns = 0
+
+
+def _begin(epoch: _Epoch, read: Callable[[], int]) -> None:
+    epoch.begin_ns = read()
+
+
+def _end(epoch: _Epoch, read: Callable[[], int]) -> None:
+    epoch.end_ns = read()
+
+
+def _end_pair(epoch: _Epoch, read: Callable[[], int]) -> None:
+    epoch.end_ns += read() - epoch.begin_ns
