@@ -50,6 +50,10 @@ def _default_untimed() -> Untimed:
     return NOTHING_UNTIMED
 
 
+def _is_stream(value: object) -> bool:
+    return callable(getattr(value, "write", None))
+
+
 _STDOUT: Final = _Stdout()
 _NAME_UNSET: Final = Config().name
 
@@ -96,6 +100,15 @@ class Bench(Setters):
     def _default_config(self) -> Config:
         return self.instruments.environment.configure(Config())
 
+    def __attrs_post_init__(self) -> None:
+        if not isinstance(self.config, Config):
+            raise ConfigTypeError(f"config: {shown(self.config)} is not a Config")
+        if not isinstance(self.store, ResultStore):
+            raise ConfigTypeError(f"store: {shown(self.store)} is not a ResultStore")
+        output = self._output
+        if not (output is None or isinstance(output, _Stdout) or _is_stream(output)):
+            raise ConfigTypeError(f"output: {shown(output)} is no text stream and not None")
+
     # ------------------------------------------------------------------ what it shows
 
     @property
@@ -132,8 +145,6 @@ class Bench(Setters):
         Raises:
             ConfigTypeError: It cannot be written to.
         """
-        if stream is not None and not callable(getattr(stream, "write", None)):
-            raise ConfigTypeError(f"output: {shown(stream)} is no text stream and not None")
         return attrs.evolve(self, output=stream)
 
     # ------------------------------------------------------------------ what is not timed
@@ -204,12 +215,13 @@ class Bench(Setters):
             This bench, unchanged; its `results` has one more.
 
         Raises:
+            ConfigError: This bench has a `setup` or `inputs`, which would never be called.
             ConfigTypeError: The setup is not callable.
             OpError: The setup or the op cannot be called with one argument, or the op makes a
                 coroutine or generator.
             BaseException: What the op or the setup raises, with a note on which one it was.
         """
-        bench = attrs.evolve(self, untimed=type(self._untimed).with_state(state, setup))
+        bench = attrs.evolve(self, untimed=self._untimed.with_state(state, setup))
         bench.run(name, op)
         return self
 

@@ -56,6 +56,8 @@ def in_fresh_process(code: str, *, python: Sequence[str] = (sys.executable,)) ->
         That object.
     """
     environment = {k: v for k, v in os.environ.items() if not k.startswith("NANOBENCH_")}
+    # Users import compiled modules; only the very first import compiles them.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     done = subprocess.run(
         [*python, "-c", PREAMBLE + code],
         check=True,

@@ -75,6 +75,9 @@ SETTERS: list[tuple[Callable[[Any], Bench], dict[str, object]]] = [
     (lambda b: b.min_epoch_time(0.5), {"min_epoch_time_ns": 500_000_000}),
     (lambda b: b.max_epoch_time(timedelta(seconds=2)), {"max_epoch_time_ns": 2_000_000_000}),
     (lambda b: b.max_epoch_time("1.5 s"), {"max_epoch_time_ns": 1_500_000_000}),
+    (lambda b: b.max_total_time("3 s"), {"max_total_time_ns": 3_000_000_000}),
+    (lambda b: b.max_total_time(0), {"max_total_time_ns": 0}),
+    (lambda b: b.max_total_time(1).max_total_time(None), {"max_total_time_ns": None}),
     (lambda b: b.relative(), {"relative": True}),
     (lambda b: b.relative().relative(False), {"relative": False}),
     (lambda b: b.performance_counters(False), {"performance_counters": False}),
@@ -120,9 +123,7 @@ def test_every_setting_has_a_setter() -> None:
     others = {"context_items": "context", "context_columns": "context_column"}
     others["hidden_columns"] = "hide_column"
     names = [field.name.removesuffix("_ns") for field in attrs.fields(Config)]
-    missing = [n for n in names if not callable(getattr(Bench, others.get(n, n), None))]
-    # Untimed parts are to come, and bring the setter of their time limit with them.
-    assert [name for name in missing if name != "max_total_time"] == []
+    assert [n for n in names if not callable(getattr(Bench, others.get(n, n), None))] == []
 
 
 @pytest.mark.parametrize(
@@ -147,6 +148,10 @@ def test_every_setting_has_a_setter() -> None:
         (lambda b: b.min_epoch_time("5"), ConfigError),
         (lambda b: b.min_epoch_time(-1), ConfigError),
         (lambda b: b.max_epoch_time(None), ConfigTypeError),
+        (lambda b: b.max_total_time(-1), ConfigError),
+        (lambda b: b.max_total_time("2"), ConfigError),
+        (lambda b: b.max_total_time(float("nan")), ConfigError),
+        (lambda b: b.max_total_time([]), ConfigTypeError),
         (lambda b: b.clock("sundial"), ConfigError),
         (lambda b: b.clock(5), ConfigTypeError),
         (lambda b: b.relative(1), ConfigTypeError),
@@ -601,6 +606,25 @@ def test_endless_is_said_on_stderr(instruments: Instruments) -> None:
     with redirect_stderr(closed), pytest.raises(KeyError):
         exact(bench, clock).run("forever", op)
 
+    calls = 0
+    with redirect_stderr(None), pytest.raises(KeyError):
+        exact(bench, clock).run("forever", op)
+
+
+@pytest.mark.parametrize(("value", "marked"), [(None, True), ("0", True), ("1", False)])
+def test_unstable_rows_are_marked_unless_suppressed(
+    instruments: Instruments, value: str | None, marked: bool
+) -> None:
+    """NANOBENCH_SUPPRESS_WARNINGS silences the note on a row that is not to be trusted."""
+    variables = {} if value is None else {"NANOBENCH_SUPPRESS_WARNINGS": value}
+    stream, clock = io.StringIO(), FakeClock()
+    costs = itertools.cycle([100, 500, 900])
+    instruments = attrs.evolve(instruments, environment=Environment(variables))
+    bench = Bench(instruments=instruments).output(stream).clock(clock).epoch_iterations(1)
+    bench.run("unstable", lambda: clock.advance(next(costs)))
+    assert (":wavy_dash: `unstable`" in stream.getvalue()) == marked
+    assert "`unstable`" in stream.getvalue()
+
 
 # ---------------------------------------------------------------- showing
 
@@ -666,3 +690,36 @@ def test_default_instruments_are_the_real_ones() -> None:
     assert instruments.stability_notice is not no_notice
     bench = Bench(output=None).epochs(1).epoch_iterations(1).run(nothing)
     assert bench.results[0].raw[0].elapsed_ns >= 0
+
+
+def through_pickle(bench: Bench) -> Bench:
+    copied: Bench = pickle.loads(pickle.dumps(bench))
+    return copied
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, through_pickle])
+def test_bench_is_a_value(copied: Callable[[Bench], Bench]) -> None:
+    """A bench is a value: it can be copied, and sent to another process, with its results."""
+    bench = Bench().title("copied").output(None).epochs(1).epoch_iterations(1)
+    bench.run("op", int)
+    twin = copied(bench)
+    assert (twin.config, twin.results) == (bench.config, bench.results)
+    assert len(twin.run("again", int).results) == 2
+
+
+@pytest.mark.parametrize(
+    "field", [{"config": 5}, {"store": [1]}, {"output": 5}], ids=["config", "store", "output"]
+)
+def test_bench_of_wrong_parts(field: dict[str, Any]) -> None:
+    """What a bench is made of is checked when it is made."""
+    with pytest.raises(ConfigTypeError, match=next(iter(field))):
+        Bench(**field)
+
+
+@pytest.mark.parametrize(
+    ("clock", "error"), [("x", ConfigError), (5, ConfigTypeError)], ids=["name", "type"]
+)
+def test_resolution_of_no_clock(clock: Any, error: type[Exception]) -> None:
+    """A clock that is none is refused as in the setter."""
+    with pytest.raises(error, match="clock"):
+        ankerl_py.clock_resolution(clock)

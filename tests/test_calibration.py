@@ -29,6 +29,7 @@ class Twin:
     """A loop that says to have taken a given time, and keeps in mind what it was asked for."""
 
     kind = "fake"
+    in_setup = False
 
     def __init__(self, elapsed_ns: Callable[[int], float]) -> None:
         self.asked: list[int] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +124,16 @@ def test_resolution_of_the_systems_clocks(instruments: Instruments, name: Any) -
     assert 0 < measure_resolution_ns(clock_of(name), instruments.compiled) < 1e9
 
 
+def test_search_in_c_is_bounded() -> None:
+    """It looks at so many steps at most, in so many readings at most."""
+    native = compiled()
+    if native is None:
+        pytest.skip("there is no native module")
+    step_ns = native.lib.ap_clock_step_ns
+    assert step_ns(native.lib.AP_CLOCK_THREAD, 2**31 - 1, 1000) >= 0
+    assert (step_ns(0, 0, 10**18), step_ns(0, 20, 0)) == (0, 0)
+
+
 def test_resolution_is_measured_once(
     instruments: Instruments, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -161,3 +172,15 @@ def test_public_resolution_is_in_seconds() -> None:
     assert clock_resolution("thread") == resolution_ns(clock_of("thread"), compiled()) / 1e9
     with pytest.raises(ClockError):
         clock_resolution(lambda: 1.0)  # type: ignore[arg-type,return-value]
+
+
+@pytest.mark.parametrize("resolution", [True, "20", -1, math.nan, math.inf, 2**70])
+def test_resolution_that_is_none(resolution: object) -> None:
+    """What a clock says of its own resolution is believed only if it is a time."""
+
+    def clock() -> int:
+        return 0
+
+    clock.resolution_ns = resolution  # type: ignore[attr-defined]
+    with pytest.raises(ClockError, match="resolution_ns"):
+        clock_of(clock)

@@ -33,20 +33,28 @@ def replay(instruments: Instruments, case: dict[str, Any]) -> dict[str, Any]:
     """Run a benchmark whose op lets virtual time go by, and answer in the form of the vectors."""
     clock = FakeClock(resolution_ns=20)
     costs = [int(ns) for ns in case["in"]["op_cost_ns"]]
-    calls = 0
+    calls = setups = 0
 
     def op() -> None:
         nonlocal calls
         clock.advance(costs[calls % len(costs)])
         calls += 1
 
+    def setup() -> None:
+        nonlocal setups
+        clock.advance(int(case["in"]["setup_cost_ns"]))
+        setups += 1
+
     stream = StringIO()
-    bench = bench_of(instruments, case, stream).clock(clock).run(case["in"]["name"], op)
+    bench = bench_of(instruments, case, stream).clock(clock)
+    if "setup_cost_ns" in case["in"]:
+        bench = bench.setup(setup)
+    bench.run(case["in"]["name"], op)
     (result,) = bench.results
     return {
         "target_ns": str(Schedule(bench.config, 20).target_ns),
         "op_calls": str(calls),
-        "setup_calls": "0",
+        "setup_calls": str(setups),
         "result": {
             "iterations": list(result.values("iterations")),
             "elapsed": list(result.values("elapsed")),
@@ -57,8 +65,14 @@ def replay(instruments: Instruments, case: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("case", load_cases("iteration_logic", "run"))
 def test_runs_are_those_of_nanobench(instruments: Instruments, case: dict[str, Any]) -> None:
-    """Calls of op, iterations, times and the printed row are nanobench's."""
-    check_case("iteration_logic", case, replay(instruments, case), case["out"])
+    """Calls of op and of a setup, iterations, times and the printed row are nanobench's."""
+    actual, expected = replay(instruments, case), dict(case["out"])
+    text, nanobench = actual.pop("text"), expected.pop("text")
+    check_case("iteration_logic", case, actual, expected)
+    check_case("iteration_text", case, text, nanobench)
+    if departs("iteration_text", case):
+        # The setting is named as it is called here, and it is the one that counts.
+        assert text == nanobench.replace("`minEpochIterations`", "`epoch_iterations`")
 
 
 class Given(Exception):
@@ -69,6 +83,7 @@ class RecordedLoop:
     """A loop that takes as long as nanobench was told that its epochs took."""
 
     kind = "recorded"
+    in_setup = False
 
     def __init__(self, durations: Callable[[int, int], int], max_steps: int) -> None:
         self.iterations: list[int] = []

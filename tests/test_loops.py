@@ -214,6 +214,8 @@ def test_first_value_of_each_epoch_is_looked_at(instruments: Instruments) -> Non
     with pytest.raises(OpError, match="only makes a generator"):
         loop.run(3, 1)
     assert (loop.started, next(lazy, "closed")) == (1, "closed")
+    # Only the first: in between, nothing is looked at.
+    call_loop(instruments, iter([5, generator(), generator()]).__next__).run(3, 1)
 
 
 def test_other_values_are_no_problem(instruments: Instruments) -> None:

@@ -302,3 +302,12 @@ def test_blank_text_has_no_name(text: str) -> None:
     with pytest.raises(StatementError) as caught:
         default_name(text)
     assert str(caught.value) == f"{text!r} is no statement: there is nothing to measure"
+
+
+def test_static_method_as_call() -> None:
+    """An object whose ``__call__`` is a static method takes no argument, and can be measured."""
+
+    class Static:
+        __call__ = staticmethod(lambda: None)
+
+    assert callable_op(Static()).kind == "C callable"

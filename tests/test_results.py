@@ -449,12 +449,18 @@ def test_failed_result() -> None:
         ([(100, 10)], Overhead(0.0, 9.0, 1.0, "none"), False),
         ([(100, 10), (999, 10), (100, 10)], Overhead(0.0, 9.0, 1.0, "statement"), True),
         ([(100, 10), (999, 10), (999, 10)], Overhead(0.0, 9.0, 1.0, "statement"), False),
+        ([(109, 10), (101, 10), (109, 10)], Overhead(0.0, 10.0, 0.1, "function"), False),
+        ([(109, 10), (104, 10), (101, 10)], Overhead(0.0, 10.0, 0.1, "function"), True),
+        ([(119, 10), (115, 10), (101, 10)], Overhead(0.0, 10.0, 0.1, "function"), False),
         ([], Overhead(0.0, 9.0, 1.0, "function"), False),
         ([(0, 10)], NO_OVERHEAD, False),
     ],
 )
 def test_noise_floor(times: list[tuple[int, int]], overhead: Overhead, expected: bool) -> None:
-    """The floor is reached when the median left per iteration is within the uncertainty."""
+    """The floor is reached when the median left per iteration is within the uncertainty.
+
+    Or when it is below a tenth of the overhead, and differs by half of itself between epochs.
+    """
     assert make(*times, overhead=overhead).at_noise_floor is expected
 
 

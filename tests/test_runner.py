@@ -17,6 +17,7 @@ from ankerl_py.core import runner
 from ankerl_py.core.calibration import LoopMeter
 from ankerl_py.core.runner import Run, collector
 from ankerl_py.core.schedule import OVERFLOW, Schedule
+from ankerl_py.core.untimed import NOTHING_UNTIMED
 from ankerl_py.errors import ClockError
 from ankerl_py.results.measure import Measure
 from ankerl_py.results.measurement import NO_OVERHEAD, Overhead, RawMeasurement
@@ -25,11 +26,14 @@ from ankerl_py.testing import FakeCounters
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from ankerl_py.results.result import Result
+
 
 class FakeLoop:
     """A loop of iterations that say to take so many ns each; the op may raise in one of them."""
 
     kind = "fake"
+    in_setup = False
 
     def __init__(
         self,
@@ -189,21 +193,91 @@ def test_run_that_overflows_has_no_epochs() -> None:
     assert loop.iterations == [10**k for k in range(20)]
 
 
-def test_standing_clock_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An epoch that takes long while the clock shows next to nothing ends the run."""
-    monkeypatch.setattr(runner, "STANDSTILL_NS", 0)
-    loop = FakeLoop(0)
-    result = run_of(loop, meter=FakeMeter()).measure()
-    assert result.failure == "the clock stands still, or shows less than is measured"
-    assert (loop.iterations, len(result), result.overhead) == ([1], 0, NO_OVERHEAD)
+STANDSTILL = "the clock stands still, or shows less than is measured"
 
 
-def test_clock_that_shows_little_is_no_standing_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+class Waiting(FakeLoop):
+    """A loop that says to have taken less time than one really waited for it."""
+
+    def __init__(self, waited_ns: Callable[[int], int], shown_ns: Callable[[int], int]) -> None:
+        super().__init__(shown_ns)
+        self.now_ns = 0
+        self._waited_ns = waited_ns
+
+    def run(self, iterations: int, signal_interval: int) -> int:
+        self.now_ns += self._waited_ns(iterations)
+        return super().run(iterations, signal_interval)
+
+    def measure(self, config: Config | None = None) -> Result:
+        config = config or Config()
+        return Run(
+            config,
+            self,
+            Schedule(config, 20),
+            FakeCounters(),
+            FakeMeter(),
+            wall_ns=lambda: self.now_ns,
+        ).measure()
+
+
+def test_standing_clock_is_given_up() -> None:
+    """A search ends as soon as twice one waited for long while the clock showed nothing."""
+    loop = Waiting(lambda n: 15 * n, lambda n: 0)
+    result = loop.measure()
+    assert (result.failure, len(result), result.overhead) == (STANDSTILL, 0, NO_OVERHEAD)
+    assert loop.iterations == [10**k for k in range(9)] + [10**8]
+    loop = Waiting(lambda n: 10**9, lambda n: 999)
+    assert (loop.measure().failure, loop.iterations) == (STANDSTILL, [1, 1])
+
+
+def test_short_epochs_are_no_standstill() -> None:
+    """Clocks show nothing of what is shorter than their steps."""
+    loop = Waiting(lambda n: 200_000_000, lambda n: 0)
+    assert loop.measure().failure == OVERFLOW
+    loop = Waiting(lambda n: 200_000_001, lambda n: 0)
+    assert loop.measure().failure == STANDSTILL
+
+
+def test_clock_that_shows_little_is_no_standing_clock() -> None:
     """Sleeping takes little time of the processor, and is measured by its clock all the same."""
-    monkeypatch.setattr(runner, "STANDSTILL_NS", 0)
-    assert run_of(FakeLoop(10), EXACT).measure().failure is None
-    monkeypatch.setattr(runner, "STANDSTILL_RATIO", 0)
-    assert run_of(FakeLoop(10), EXACT).measure().failure is not None
+    loop = Waiting(lambda n: n * 10**9, lambda n: n * 1000)
+    result = loop.measure()
+    assert (result.failure, len(result)) == (None, 11)
+
+
+def test_waiting_once_is_no_standstill() -> None:
+    """If the thread was not given the processor for a while, only that epoch is done again."""
+    waits = iter([10**9])
+    loop = Waiting(lambda n: next(waits, 100), lambda n: 100 * n)
+    result = loop.measure()
+    assert (result.failure, len(result)) == (None, 11)
+    assert loop.iterations[:3] == [1, 1, 10]
+
+
+def test_exact_iterations_need_no_clock_that_moves() -> None:
+    """There is an end without it; the times are what the clock showed."""
+    loop = Waiting(lambda n: 10**9, lambda n: 0)
+    result = loop.measure(EXACT)
+    assert (result.failure, result.values("elapsed")) == (None, (0.0, 0.0, 0.0))
+    assert loop.iterations == [10, 10, 10]
+
+
+def test_time_of_a_setup_is_not_waited_for() -> None:
+    """However long it takes to prepare an epoch, that says nothing about the clock."""
+    loop = FakeLoop(10)
+    now_ns = 0
+
+    def setup() -> None:
+        nonlocal now_ns
+        now_ns += 10**9
+
+    untimed = NOTHING_UNTIMED.with_setup(setup, "epoch")
+    run = Run(
+        Config(), loop, Schedule(Config(), 20), FakeCounters(), None, untimed=untimed,
+        wall_ns=lambda: now_ns,
+    )  # fmt: skip
+    assert run.measure().failure is None
+    assert loop.iterations[:3] == [1, 10, 100]
 
 
 def test_clock_must_not_run_backwards() -> None:
@@ -303,8 +377,8 @@ def test_endless_run_has_at_least_one_iteration_a_piece(monkeypatch: pytest.Monk
 
 def test_many_epochs_take_time_in_proportion() -> None:
     """A hundred times as many epochs is no ten thousand times as much work."""
-    config = Config(epochs=50_000, epoch_iterations=1)
-    assert len(run_of(FakeLoop(100), config).measure()) == 50_000
+    config = Config(epochs=20_000, epoch_iterations=1)
+    assert len(run_of(FakeLoop(100), config).measure()) == 20_000
 
 
 # ---------------------------------------------------------------- the garbage collector

@@ -472,6 +472,13 @@ def test_limit_keeps_exact_iterations() -> None:
     assert not schedule.limited
 
 
+def test_limit_keeps_the_least_iterations() -> None:
+    """Epochs have at least as many iterations as the user wants at least."""
+    schedule = Schedule(Config(min_epoch_iterations=100, epochs=2), 20.0)
+    assert drive(schedule, 10, affordable=20) == [100, 100, 100]
+    assert schedule.limited
+
+
 def test_stop_finishes_with_what_there_is() -> None:
     """A stopped schedule wants nothing more, keeps its epochs, and is no failure."""
     schedule = Schedule(Config(epoch_iterations=1), 20.0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import attrs
 
 from ankerl_py.errors import ClockError
-from ankerl_py.units import shown
+from ankerl_py.units import MAX_DURATION_NS, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,7 +90,18 @@ def clock_of(setting: ClockSetting) -> Clock:
         raise ClockError(
             f"clock {name} has resolution_ns {shown(resolution)}, which is no number >= 0"
         )
+    if resolution is not None and not _is_resolution(resolution):
+        raise ClockError(
+            f"clock {name} says that its resolution_ns is {shown(resolution)}, which is no number "
+            "of nanoseconds"
+        )
     return Clock(name, setting, known_resolution_ns=resolution)
+
+
+def _is_resolution(value: object) -> bool:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return 0 <= value <= MAX_DURATION_NS
 
 
 def measure_resolution_ns(clock: Clock, compiled: Compiled | None = None) -> float:

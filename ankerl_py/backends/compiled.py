@@ -7,13 +7,14 @@ which case :func:`missing_reason` says why.
 from __future__ import annotations
 
 import os
+import sys
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
 from typing import TYPE_CHECKING
 
 import attrs
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ankerl_py.native._native import Epoch, Ffi, Lib, Pairs
 
@@ -41,6 +42,10 @@ class Compiled:
         object.__setattr__(self, "_refused", refused)
         object.__setattr__(self, "refused_types", int(self.ffi.cast("uintptr_t", refused)))
 
+    def __reduce__(self) -> tuple[Callable[[], Compiled | None], tuple[()]]:
+        """Be copied, and sent to other processes, as whatever native module there is."""
+        return (compiled, ())
+
     def new_epoch(self) -> Epoch:
         """Make the memory that one epoch's clock readings are written to."""
         epoch: Epoch = self.ffi.new("ap_epoch *")
@@ -67,11 +72,27 @@ class Compiled:
 def _load() -> tuple[Compiled | None, str]:
     if os.environ.get(PURE_VARIABLE, "0") not in ("", "0"):
         return None, f"{PURE_VARIABLE} is set"
+    if _in_subinterpreter():
+        return None, "the native module works in the main interpreter only"
     try:
         from ankerl_py.native._native import ffi, lib  # noqa: PLC0415 (it may be missing)
     except ImportError as error:
-        return None, f"the native module was not built at installation ({error})"
+        return None, f"the native module was not built at installation, or cannot be used ({error})"
     return Compiled(ffi, lib), ""
+
+
+def _in_subinterpreter() -> bool:
+    """Whether this is no main interpreter; C code would call ops in that one instead.
+
+    From Python 3.12 on, cffi itself refuses to be imported there.
+    """
+    if sys.version_info >= (3, 12):
+        return False
+    try:
+        import _xxsubinterpreters as interpreters  # type: ignore[import-not-found]  # noqa: PLC0415
+    except ImportError:
+        return False
+    return bool(interpreters.get_current() != interpreters.get_main())
 
 
 _COMPILED, _MISSING_REASON = _load()

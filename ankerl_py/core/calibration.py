@@ -186,7 +186,7 @@ class PairMeter:
             The minimum of the samples; what it may be off is how far half of them are away from
             it, and what the memory layout does to an empty function.
         """
-        per_iteration_ns = min(self._samples)
+        per_iteration_ns = max(0.0, min(self._samples))
         return Overhead(
             fixed_ns=0.0,
             per_iteration_ns=per_iteration_ns,

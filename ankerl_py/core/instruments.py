@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -9,6 +10,7 @@ import attrs
 from ankerl_py.backends.clocks import clock_of, resolution_ns
 from ankerl_py.backends.compiled import Compiled, compiled
 from ankerl_py.backends.counters import CounterBackend, NoCounters
+from ankerl_py.config import Config
 from ankerl_py.core.calibration import LoopMeter, OverheadMeter, PairMeter, fixed_overhead_ns
 from ankerl_py.core.loops import CompiledCallLoop, Loop, PythonCallLoop
 from ankerl_py.core.ops import callable_op
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from ankerl_py.backends.clocks import Clock
-    from ankerl_py.config import ClockSetting, Config
+    from ankerl_py.config import ClockSetting
     from ankerl_py.results.result import Result
 
 __all__ = ["Instruments", "clock_resolution"]
@@ -42,12 +44,14 @@ class Instruments:
         counters: What counts beside the clock.
         stability_notice: Gives the text about what makes the machine unreliable, to be printed
             before the next row; see `ankerl_py.core.stability.pending_notice`.
+        wall_ns: Gives the time in nanoseconds that a run with a time limit may take.
     """
 
     environment: Environment = attrs.field(factory=Environment)
     compiled: Compiled | None = attrs.field(factory=compiled)
     counters: CounterBackend = _NO_BACKEND
     stability_notice: Callable[..., str] = pending_notice
+    wall_ns: Callable[[], int] = time.perf_counter_ns
 
     def measure(
         self,
@@ -79,10 +83,18 @@ class Instruments:
         endless = config.name == self.environment.endless_name
         with collector(enabled=config.gc):
             schedule = Schedule(config, resolution_ns(clock, self.compiled), endless)
-            counters = self.counters if config.performance_counters else _SWITCHED_OFF
+            counters = self._counters(config, untimed)
             wanted = config.correct_overhead and not endless
             meter = self._meter(loop, clock, untimed) if wanted else None
-            return Run(config, loop, schedule, counters, meter, untimed=untimed).measure()
+            run = Run(
+                config, loop, schedule, counters, meter, untimed=untimed, wall_ns=self.wall_ns
+            )
+            return run.measure()
+
+    def _counters(self, config: Config, untimed: Untimed) -> CounterBackend:
+        if not config.performance_counters:
+            return _SWITCHED_OFF
+        return _NOT_ALONE if untimed.in_loop else self.counters
 
     def _loop(
         self,
@@ -124,6 +136,10 @@ class Instruments:
 
 _SWITCHED_OFF = NoCounters("performance_counters is off")
 
+_NOT_ALONE = NoCounters(
+    "what is untimed runs between the iterations, or right before them, and would be counted, too"
+)
+
 
 def clock_resolution(clock: ClockSetting = "wall") -> float:
     """Give the smallest difference in time that a clock can show.
@@ -136,5 +152,8 @@ def clock_resolution(clock: ClockSetting = "wall") -> float:
 
     Raises:
         ClockError: The callable does not return integers.
+        ConfigError: There is no clock of that name.
+        ConfigTypeError: It is neither a name nor a callable.
     """
-    return resolution_ns(clock_of(clock), compiled()) / 1e9
+    checked = Config(clock=clock).clock
+    return resolution_ns(clock_of(checked), compiled()) / 1e9

@@ -50,19 +50,20 @@ class CallableOp:
     empty: Callable[..., object]
 
 
-def callable_op(op: Callable[..., object], arguments: int = 0) -> CallableOp:
+def callable_op(op: Callable[..., object], arguments: int = 0, *, lazy: bool = False) -> CallableOp:
     """Find out what kind of callable an op is, and whether it can be measured.
 
     Args:
         op: What is to be called.
         arguments: How many arguments it will be called with, 0 or 1.
+        lazy: Whether it may make a coroutine or generator.
 
     Returns:
         The op with an empty callable of its kind.
 
     Raises:
-        OpError: It is not callable, wants arguments, or makes a coroutine or generator, which
-            would be measured without ever running.
+        OpError: It is not callable, wants other arguments, or makes a coroutine or generator,
+            which would be measured without ever running.
     """
     if not callable(op):
         raise OpError(
@@ -86,7 +87,9 @@ def callable_op(op: Callable[..., object], arguments: int = 0) -> CallableOp:
         kind, empty = "callable object", type("Empty", (), {"__call__": empty})()
     if isinstance(op, partial):
         kind, empty = "partial", partial(empty, *op.args, **op.keywords)
-    _check(op, function, empty, arguments)
+    if not lazy:
+        _check_eager(op, function.__code__)
+    _check_signature(op, empty, arguments)
     return CallableOp(op, kind, empty)
 
 
@@ -99,17 +102,22 @@ def _function_of(op: object) -> FunctionType | None:
         return op
     if isinstance(op, MethodType):
         return op.__func__ if isinstance(op.__func__, FunctionType) else None
-    call = getattr(type(op), "__call__", None)  # noqa: B004 (what it is, not whether)
-    return call if isinstance(call, FunctionType) else None
+    for kind in type(op).__mro__:
+        if "__call__" in kind.__dict__:
+            # Not by getattr: a static method would look like a function that takes the object.
+            call = kind.__dict__["__call__"]
+            return call if isinstance(call, FunctionType) else None
+    return None
 
 
-def _check(
-    op: object, function: FunctionType, empty: Callable[..., object], arguments: int
-) -> None:
-    """Refuse what cannot be called with so many arguments, or does its work only later."""
-    code = function.__code__
+def _check_eager(op: object, code: CodeType) -> None:
+    """Refuse what does its work only later."""
     if code.co_flags & (_COROUTINE | _GENERATOR | _ASYNC_GENERATOR):
         raise OpError(_deferred(op, _kind_of_code(code)))
+
+
+def _check_signature(op: object, empty: Callable[..., object], arguments: int) -> None:
+    """Refuse what cannot be called with so many arguments."""
     try:
         empty(*(EMPTY_ARGUMENT,) * arguments)
     except TypeError as error:  # its signature is that of op, and it does nothing

@@ -12,7 +12,7 @@ import sys
 from functools import partial
 from itertools import repeat
 from operator import length_hint
-from types import FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Final
 
 from ankerl_py.backends.compiled import REFUSED_TYPES
@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from ankerl_py.backends.compiled import Compiled
     from ankerl_py.core.untimed import Untimed
 
-__all__ = ["BatchLoop", "CompiledPairLoop", "PythonPairLoop", "code_spans"]
+__all__ = ["BatchLoop", "CompiledPairLoop", "PythonPairLoop", "code_parts", "spans_of"]
+
+_MAX_REPEAT: Final = sys.maxsize
+"""More than that itertools.repeat does not take; an empty loop would run for 2000 years."""
 
 MAX_BATCH: Final = 1000
 """So many inputs are made at a time at most: what a clock reading costs is spread over them."""
@@ -38,23 +41,46 @@ _PROBE: Final = 8
 """The first so many inputs are made alone, to see how much memory they take."""
 
 
-def code_spans(op: object) -> list[tuple[int, int]]:
-    """Find the memory that entering a Python function reads: itself, its code, its constants.
+def code_parts(op: object) -> tuple[object, ...]:
+    """Find what entering a Python function reads: itself, its code, its constants.
 
     Args:
         op: A callable.
 
     Returns:
-        Address and size in bytes of each; empty for callables that are not Python code.
+        These objects; none for callables that are not Python code.
     """
     while isinstance(op, (partial, MethodType)):
         op = op.func if isinstance(op, partial) else op.__func__
     if not isinstance(op, FunctionType):
         op = getattr(type(op), "__call__", None)  # noqa: B004 (what it is, not whether)
     if not isinstance(op, FunctionType):
-        return []
-    parts = [op, op.__code__, op.__code__.co_consts]
-    return [(id(part), sys.getsizeof(part)) for part in parts]
+        return ()
+    return op, op.__code__, op.__code__.co_consts
+
+
+def spans_of(parts: tuple[object, ...]) -> list[tuple[int, int]]:
+    """Tell where objects lie in memory.
+
+    Args:
+        parts: What `code_parts` gives. It has to live for as long as the memory is looked at.
+
+    Returns:
+        Address and size in bytes of each.
+    """
+    return [(id(part), _extent(part)) for part in parts]
+
+
+def _extent(part: object) -> int:
+    # Not sys.getsizeof, which also counts what lies elsewhere: what the garbage collector has
+    # in front of an object, and caches.
+    kind = type(part)
+    items = 0
+    if isinstance(part, CodeType):
+        items = len(part.co_code) // 2
+    elif isinstance(part, tuple):
+        items = len(part)
+    return kind.__basicsize__ + kind.__itemsize__ * items
 
 
 class _PairLoop:
@@ -86,6 +112,8 @@ class CompiledPairLoop(_PairLoop):
         self._compiled = compiled
         self._epoch = compiled.new_epoch()
         self._handed_over: list[object] = []
+        # Held, because an op may give itself other code while it runs.
+        self._parts = code_parts(op.call)
         self._refused_types = compiled.refused_types
         setup = untimed.iteration_setup
         state = id(untimed.state[0]) if untimed.state else 0
@@ -97,16 +125,18 @@ class CompiledPairLoop(_PairLoop):
             op_arg=state,
             empty=id(op.empty),
             empty_arg=id(EMPTY_ARGUMENT) if untimed.arguments else 0,
-            spans=code_spans(op.call),
+            spans=spans_of(self._parts),
         )
 
     def run(self, iterations: int, signal_interval: int) -> int:  # noqa: ARG002, D102
         epoch, lib = self._epoch, self._compiled.lib
-        refused, self._refused_types = self._refused_types, 0
+        refused, handed_over = self._refused_types, id(self._handed_over)
         status = lib.ap_run_pairs(
-            epoch, self._pairs, self._clock.native, iterations, refused, id(self._handed_over)
+            epoch, self._pairs, self._clock.native, iterations, refused, handed_over
         )
         self.started = epoch.started
+        if self.started:
+            self._refused_types = 0  # only the first value of all is looked at
         if status != lib.AP_OK:
             self.in_setup = status == lib.AP_SETUP_RAISED
             raise_handed_over(self._compiled, status, self._handed_over, self._op.call)
@@ -125,11 +155,12 @@ class PythonPairLoop(_PairLoop):
         self._checked = False
 
     def run(self, iterations: int, signal_interval: int) -> int:  # noqa: ARG002, D102
-        left = repeat(None, iterations)
+        count = min(iterations, _MAX_REPEAT)
+        left = repeat(None, count)
         try:
             return self._run(left)
         finally:
-            self.started = iterations - length_hint(left)
+            self.started = count - length_hint(left)
 
     def _run(self, left: repeat[None]) -> int:
         # The names of the timed line are local variables, and what it made is gone before the
@@ -186,7 +217,8 @@ class BatchLoop(_PairLoop):
         untimed: Untimed,
         clock: Clock,
         compiled: Compiled | None,
-        size: int | None = None,
+        *,
+        like: BatchLoop | None = None,
     ) -> None:
         """Prepare a loop over an op.
 
@@ -195,17 +227,21 @@ class BatchLoop(_PairLoop):
             untimed: What makes its arguments.
             clock: The clock.
             compiled: The native module, if the clock is one of its own.
-            size: Iterations of a batch; None: found from the memory that the first ones take.
+            like: A loop whose batches have the size that those of this one are to have. Without,
+                it is found from the memory that the first inputs and outputs take.
         """
         super().__init__(op, untimed, clock)
         self._compiled = compiled
-        self._size = size
+        self._like = like
+        self._size: int | None = None
         self._refused_types = 0 if compiled is None else compiled.refused_types
         self._checked = False
 
     def run(self, iterations: int, signal_interval: int) -> int:  # noqa: D102
         elapsed_ns = done = 0
         self.started = 0
+        if self._like is not None:
+            self._size = self._like._size or MAX_BATCH  # noqa: SLF001 (another one of these)
         while done < iterations:
             now = min(iterations - done, _PROBE if self._size is None else self._size)
             elapsed_ns += self._run_batch(now, done, signal_interval)
@@ -214,6 +250,7 @@ class BatchLoop(_PairLoop):
 
     def _run_batch(self, iterations: int, done: int, signal_interval: int) -> int:
         make = self._untimed.make or _make_nothing
+        self.started = done + 1  # all of the batch's inputs come before its first iteration
         self.in_setup = True
         if self._size is None:
             inputs, input_bytes = _measured(make, iterations)
@@ -236,26 +273,25 @@ class BatchLoop(_PairLoop):
         read = self._clock.read if self._clock.native >= 0 else self._clock
         left = iter(inputs)
         outputs: list[object] = []
+        op, keep = self._op.call, outputs.append
+        elapsed_ns = 0
         try:
             if not self._checked:
-                return self._time_first(inputs, read), outputs
+                value = next(left)
+                begin_ns = read()
+                output = op(value)
+                elapsed_ns = read() - begin_ns
+                keep(output)
+                self._checked = True
+                if isinstance(output, REFUSED_TYPES):
+                    raise refuse_value(op, output)
+            # No map, which would take a StopIteration of op for its end.
             begin_ns = read()
-            outputs.extend(map(self._op.call, left))
-            return read() - begin_ns, outputs
+            for value in left:
+                keep(op(value))
+            return elapsed_ns + read() - begin_ns, outputs
         finally:
             self.started = done + len(inputs) - length_hint(left)
-
-    def _time_first(self, inputs: list[object], read: Callable[[], int]) -> int:
-        """Time a batch call by call, and look at what the first one returns."""
-        elapsed_ns = 0
-        for value in inputs:
-            begin_ns = read()
-            output = self._op.call(value)
-            elapsed_ns += read() - begin_ns
-            if not self._checked and isinstance(output, REFUSED_TYPES):
-                raise refuse_value(self._op.call, output)
-            self._checked = True
-        return elapsed_ns
 
     def _time_compiled(
         self, inputs: list[object], done: int, signal_interval: int
@@ -284,7 +320,7 @@ class BatchLoop(_PairLoop):
 
     def empty_twin(self) -> BatchLoop:  # noqa: D102
         op, untimed = self._twin()
-        return BatchLoop(op, untimed, self._clock, self._compiled, size=MAX_BATCH)
+        return BatchLoop(op, untimed, self._clock, self._compiled, like=self)
 
 
 def _make_nothing() -> int:

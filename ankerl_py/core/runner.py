@@ -20,7 +20,7 @@ from ankerl_py.results.measurement import MAX_ELAPSED_NS, NO_OVERHEAD, RawMeasur
 from ankerl_py.results.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from ankerl_py.backends.counters import CounterBackend
     from ankerl_py.config import Config
@@ -41,6 +41,8 @@ STANDSTILL_RATIO: Final = 1_000_000
 Sleeping does not, although it takes next to no time of the processor: a second that is slept
 shows at least 10 us.
 """
+
+STANDSTILL: Final = "the clock stands still, or shows less than is measured"
 
 DEFAULT_TOTAL_TIME_NS: Final = 1_900_000_000
 """How long a run takes at most if something untimed comes before each iteration. It is about 2 s
@@ -66,6 +68,7 @@ class Run:
         meter: OverheadMeter | None,
         *,
         untimed: Untimed = NOTHING_UNTIMED,
+        wall_ns: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
         """Prepare a run.
 
@@ -77,6 +80,7 @@ class Run:
             meter: Measures the overhead; None if it is not to be subtracted.
             untimed: What comes before the op without being timed. The loop does what comes before
                 each iteration; what comes before each epoch is done here.
+            wall_ns: Gives the time in nanoseconds that is limited, whatever the clock of the loop.
         """
         self._config = config
         self._loop = loop
@@ -85,10 +89,12 @@ class Run:
         self._meter = meter
         self._epoch_setup = untimed.epoch_setup
         self._signal_interval = 1
+        self._waited_ns = 0  # how long the last epoch really took, without its setup
         budget_ns = config.max_total_time_ns
         if budget_ns is None and (untimed.per_iteration or untimed.batched):
             budget_ns = DEFAULT_TOTAL_TIME_NS
-        self._budget = None if budget_ns is None else _Budget(budget_ns)
+        self._wall_ns = wall_ns
+        self._budget = None if budget_ns is None else _Budget(budget_ns, wall_ns)
 
     def measure(self) -> Result:
         """Measure until the schedule has all its epochs; forever, if it is endless.
@@ -106,21 +112,29 @@ class Run:
         failure = None
         while failure is None and (iterations := self._affordable_iterations()):
             recorded = schedule.recorded
-            started_ns = time.perf_counter_ns()
+            started_ns = self._wall_ns()
             measurement = self._epoch(iterations)
-            waited_ns = time.perf_counter_ns() - started_ns
             if self._budget is not None:
-                self._budget.spend(iterations, waited_ns)
-            elif waited_ns > max(STANDSTILL_NS, STANDSTILL_RATIO * measurement.elapsed_ns):
-                failure = "the clock stands still, or shows less than is measured"
+                self._budget.spend(iterations, self._wall_ns() - started_ns)
+            elif schedule.phase is not Phase.MEASURING and self._stands_still(measurement):
+                # Once more, because this thread may only have had to wait for its turn.
+                measurement = self._epoch(iterations)
+                failure = STANDSTILL if self._stands_still(measurement) else None
             schedule.add(measurement)
             if schedule.recorded > recorded:  # others need not be corrected
                 self._sample_overhead(iterations)
+        # Without a limit, a clock that stands still would have been found out above.
+        if schedule.limited and not any(raw.elapsed_ns for raw in schedule.measurements):
+            failure = STANDSTILL
         return self._result(failure or schedule.failure)
+
+    def _stands_still(self, measurement: RawMeasurement) -> bool:
+        """Whether the clock showed next to nothing of a long epoch: a search would never end."""
+        return self._waited_ns > max(STANDSTILL_NS, STANDSTILL_RATIO * measurement.elapsed_ns)
 
     def _affordable_iterations(self) -> int:
         if self._budget is not None:
-            self._budget.keep(self._schedule, self._config.epochs)
+            self._budget.keep(self._schedule, self._config)
         return self._schedule.iterations
 
     def _sample_overhead(self, iterations: int) -> None:
@@ -159,11 +173,13 @@ class Run:
                 loop.in_setup = True
                 self._epoch_setup()
                 loop.in_setup = False
+            started_ns = self._wall_ns()
             counters.begin()
             try:
                 return loop.run(iterations, self._signal_interval)
             finally:
                 counters.end()
+                self._waited_ns = self._wall_ns() - started_ns
         except BaseException as error:
             loop.prepare_traceback()
             # There are notes from Python 3.11 on, and exceptions that do not take any.
@@ -184,6 +200,8 @@ class Run:
         loop = self._loop
         where = f"iteration {loop.started} of {iterations} in {phase}"
         if loop.in_setup:
+            # What comes before an epoch runs when none of its iterations has started.
+            where = f"iteration {max(1, loop.started)} of {iterations} in {phase}"
             where = f"setup, not in the op itself, before {where}"
         return f"benchmark {self._config.name!r} was in {where}; nothing of it is stored"
 
@@ -200,30 +218,38 @@ class Run:
 class _Budget:
     """Keeps a run within a time that includes everything untimed."""
 
-    def __init__(self, budget_ns: int) -> None:
-        self._end_ns = time.perf_counter_ns() + budget_ns
+    def __init__(self, budget_ns: int, wall_ns: Callable[[], int]) -> None:
+        self._wall_ns = wall_ns
+        self._end_ns = wall_ns() + budget_ns
+        self._epochs = 0
         self._spent_ns = 0
         self._iterations = 0
 
     def spend(self, iterations: int, elapsed_ns: int) -> None:
         """Take note of how long an epoch really took."""
+        self._epochs += 1
+        if self._epochs == 2:
+            # The first one may have been slow for reasons of its own, such as imports.
+            self._spent_ns = self._iterations = 0
         self._spent_ns += elapsed_ns
         self._iterations += iterations
 
-    def keep(self, schedule: Schedule, epochs: int) -> None:
+    def keep(self, schedule: Schedule, config: Config) -> None:
         """Have the schedule do no more than there is time for, shared among the epochs to come.
 
-        At least one epoch is recorded, however long it takes.
+        At least one epoch is recorded, however long it takes; another one only if there is time
+        for the least iterations that it may have.
         """
-        if not self._iterations:
-            return  # nobody knows yet what an iteration costs
-        left_ns = self._end_ns - time.perf_counter_ns()
-        if left_ns <= 0 and schedule.recorded and schedule.iterations:
+        if not self._iterations or not schedule.iterations:
+            return  # nobody knows yet what an iteration costs, or there is none to come
+        cost_ns = max(self._spent_ns / self._iterations, 1.0)
+        left_ns = max(self._end_ns - self._wall_ns(), 0)
+        least = config.epoch_iterations or config.min_epoch_iterations
+        if schedule.recorded and left_ns < least * cost_ns:
             schedule.stop()
             return
-        share_ns = max(left_ns, 0) / max(1, epochs - schedule.recorded)
-        cost_ns = self._spent_ns / self._iterations
-        schedule.limit(max(1, int(min(share_ns / max(cost_ns, 1.0), MAX_COUNT))))
+        share_ns = left_ns / (config.epochs - schedule.recorded)
+        schedule.limit(max(1, int(min(share_ns / cost_ns, MAX_COUNT))))
 
 
 class _Collector:

@@ -164,11 +164,12 @@ class Schedule:
         """Have no more iterations in the next epoch than there is time for.
 
         An epoch that is as long as it can be is long enough, so the search for the number of
-        iterations ends with it. A number that the user fixed is kept.
+        iterations ends with it. What the user wants exactly, or at least, is kept.
 
         Args:
             iterations: At most so many, at least 1.
         """
+        iterations = max(iterations, self._config.min_epoch_iterations)
         if iterations < self._iterations and not self._config.epoch_iterations:
             self._iterations = iterations
             self._limited = True

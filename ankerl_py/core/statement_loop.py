@@ -8,7 +8,7 @@ from itertools import repeat
 from operator import length_hint
 from typing import TYPE_CHECKING, Any, Final
 
-from ankerl_py.core.pairs import code_spans
+from ankerl_py.core.pairs import code_parts, spans_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,8 +61,9 @@ class StatementLoop:
             self._epoch: Any = compiled.new_epoch()
             self._clock_argument: Any = clock.native
             lib = compiled.lib
+            self._parts = code_parts(self._function)
             self._touch: Callable[[], None] = partial(
-                lib.ap_pair_touch, compiled.new_pairs(code_spans(self._function))
+                lib.ap_pair_touch, compiled.new_pairs(spans_of(self._parts))
             )
             self._begin: Callable[..., None]
             self._end: Callable[..., None]

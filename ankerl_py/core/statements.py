@@ -12,7 +12,9 @@ from __future__ import annotations
 
 import ast
 import itertools
+import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import CodeType, FunctionType
 from typing import Any, Final
 
@@ -175,6 +177,9 @@ def compile_statement(
     )
 
 
+_CANNOT: Final = {"statement": "cannot be measured", "setup": "cannot be run"}
+
+
 def _checked(text: str, what: str) -> list[ast.stmt]:
     """Parse a text, and hear all complaints about it."""
     try:
@@ -185,19 +190,25 @@ def _checked(text: str, what: str) -> list[ast.stmt]:
     except SyntaxError as error:
         raise _error(what, text, error) from None
     except (ValueError, RecursionError, MemoryError) as error:
-        raise StatementError(f"{what} {shown(text)} cannot be measured: {error}") from None
+        raise StatementError(f"{what} {shown(text)} {_CANNOT[what]}: {error}") from None
     if not body:
+        if what == "setup":
+            raise StatementError(f"setup {shown(text)} is no statement - use None for no setup")
         raise StatementError(f"{shown(text)} is no statement: there is nothing to measure")
     return body
 
 
 def _error(what: str, text: str, error: SyntaxError) -> StatementError:
     where = "" if error.lineno is None else f", line {max(1, error.lineno)}"
-    return StatementError(f"{what} {shown(text)} cannot be measured: {error.msg}{where}")
+    return StatementError(f"{what} {shown(text)} {_CANNOT[what]}: {error.msg}{where}")
 
 
 def _parse(text: str) -> list[ast.stmt]:
     try:
+        if sys.version_info < (3, 11):
+            # Very deep expressions crash the parser there, but the compiler refuses them.
+            with suppress(SyntaxError):
+                compile(text, "<statement>", "exec", dont_inherit=True)
         return ast.parse(text).body
     except IndentationError as error:
         complaint = error

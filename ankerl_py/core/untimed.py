@@ -51,6 +51,11 @@ class Untimed:
         return self.make is not None and self.make_scope == "batch"
 
     @property
+    def in_loop(self) -> bool:
+        """Whether it is done while the measuring loop runs, and not before it begins."""
+        return self.per_iteration or self.batched or isinstance(self.setup, str)
+
+    @property
     def epoch_setup(self) -> Callable[..., object] | None:
         """What is called before each epoch; None if there is nothing, or it is a text."""
         called = self.setup_scope == "epoch" and callable(self.setup)
@@ -77,7 +82,7 @@ class Untimed:
         """
         _check_scope("setup", scope, _SETUP_SCOPES)
         if setup is not None and not isinstance(setup, str):
-            _check_callable("setup", setup, 0)
+            _check_callable("setup", setup, 0, ", a statement as text or None")
         return self._changed(setup=setup, setup_scope=scope)
 
     def with_inputs(self, make: Any, scope: str) -> Untimed:
@@ -90,31 +95,37 @@ class Untimed:
         """
         _check_scope("inputs", scope, _INPUTS_SCOPES)
         if make is not None:
-            _check_callable("inputs", make, 0)
+            _check_callable("inputs", make, 0, " or None", lazy=True)
         return self._changed(make=make, make_scope=scope)
 
-    @classmethod
-    def with_state(cls, state: object, setup: Any) -> Untimed:
+    def with_state(self, state: object, setup: Any) -> Untimed:
         """Have a setup before each iteration that takes a state, as the op does.
 
         Raises:
+            ConfigError: There is something untimed already.
             ConfigTypeError: The setup is not callable.
             OpError: It cannot be called with one argument.
         """
+        for setting, value in (("setup", self.setup), ("inputs", self.make)):
+            if value is not None:
+                raise ConfigError(
+                    f"run_excluding_setup brings its own setup, but {setting} is set to "
+                    f"{shown(value)}, which would never be called - use {setting}(None) first"
+                )
         _check_callable("setup", setup, 1)
-        return cls(setup=setup, setup_scope="iteration", state=(state,))
+        return attrs.evolve(self, setup=setup, setup_scope="iteration", state=(state,))
 
     def check_op(self, op: object) -> None:
         """Refuse an op that does not go with this.
 
         Raises:
-            OpError: It is a statement, but there is an argument for it; or it is not, but the
-                setup is a statement, which would have no variables to share with it.
+            OpError: It is a statement, which takes no argument, but there is one; or it is none,
+                but the setup is a statement, which would have no variables to share with it.
         """
         if isinstance(op, str) and self.arguments:
             raise OpError(
-                f"statement {shown(op)} cannot take the value that inputs makes - use setup with "
-                "a statement that assigns a variable"
+                f"statement {shown(op)} cannot take an argument - give a callable as op, or use "
+                "setup with a statement that assigns a variable"
             )
         if isinstance(self.setup, str) and not isinstance(op, str):
             raise OpError(
@@ -142,11 +153,13 @@ def _check_scope(setting: str, scope: object, scopes: tuple[str, ...]) -> None:
         raise ConfigError(f"{setting}: scope {shown(scope)} is not one of {known}")
 
 
-def _check_callable(setting: str, value: Any, arguments: int) -> None:
+def _check_callable(
+    setting: str, value: Any, arguments: int, others: str = "", *, lazy: bool = False
+) -> None:
+    """Refuse what cannot be called; what else it might be is for the message."""
     if not callable(value):
-        text = ", a statement as text" if setting == "setup" else ""
-        raise ConfigTypeError(f"{setting}: {shown(value)} is not a callable{text} or None")
+        raise ConfigTypeError(f"{setting}: {shown(value)} is not a callable{others}")
     try:
-        callable_op(value, arguments)
+        callable_op(value, arguments, lazy=lazy)
     except OpError as error:
         raise OpError(f"{setting}: {error}") from None

@@ -113,13 +113,15 @@ static int run_pair(ap_epoch *epoch, const ap_pairs *pairs, int clock,
 }
 
 /* Time `iterations` pairs; `end_ns - begin_ns` of the epoch is their sum. An untimed part is
- * usually slow enough to look for signals each time. */
+ * usually slow enough to look for signals each time, and to see whether it is time to let other
+ * threads run: nothing else does, if op and what comes before it are written in C. */
 static int ap_run_pairs(ap_epoch *epoch, const ap_pairs *pairs, int clock, uint64_t iterations,
                         uintptr_t refused_types, uintptr_t handed_over)
 {
     PyGILState_STATE gil = PyGILState_Ensure();
     PyTypeObject *const *refused = (PyTypeObject *const *)refused_types;
     int status = AP_OK;
+    int64_t last_pause_ns = ap_clock_ns(AP_CLOCK_WALL);
 
     epoch->begin_ns = epoch->end_ns = 0;
     epoch->started = 0;
@@ -127,8 +129,16 @@ static int ap_run_pairs(ap_epoch *epoch, const ap_pairs *pairs, int clock, uint6
         ++epoch->started;
         status = run_pair(epoch, pairs, clock, refused, (PyObject *)handed_over);
         refused = NULL;
-        if (status == AP_OK && PyErr_CheckSignals() != 0)
-            status = AP_RAISED;
+        if (status == AP_OK) {
+            int64_t now_ns = ap_clock_ns(AP_CLOCK_WALL);
+            if (PyErr_CheckSignals() != 0)
+                status = AP_RAISED;
+            else if (now_ns - last_pause_ns >= AP_PAUSE_NS) {
+                PyThreadState *thread = PyEval_SaveThread();
+                PyEval_RestoreThread(thread);
+                last_pause_ns = now_ns;
+            }
+        }
     }
     if (status == AP_RAISED || status == AP_SETUP_RAISED)
         hand_over_exception((PyObject *)handed_over);

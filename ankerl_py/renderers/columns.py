@@ -197,7 +197,8 @@ def _unit_per_second(result: Result, _baseline: Result | None) -> float | None:
 
 
 def _error(result: Result, _baseline: Result | None) -> float | None:
-    if result.at_noise_floor:
+    # Of one epoch alone, nobody knows how much epochs differ.
+    if result.at_noise_floor or len(result) == 1:
         return None
     return 100.0 * result.median_absolute_percent_error(Measure.ELAPSED)
 

@@ -145,12 +145,18 @@ class Result:
         """Whether the time cannot be told from that of an empty operation.
 
         Overhead was subtracted, and what is left per iteration, in the median, is not more than the
-        overhead's own uncertainty.
+        overhead's own uncertainty; or it is less than a tenth of the overhead, and differs between
+        the epochs by half of itself and more.
         """
-        if self.overhead.kind == NO_OVERHEAD.kind or self.empty:
+        overhead = self.overhead
+        if overhead.kind == NO_OVERHEAD.kind or self.empty:
             return False
         times_ns = [epoch.elapsed_ns / epoch.iterations for epoch in self.corrected]
-        return robust.median(times_ns) <= self.overhead.uncertainty_ns
+        median_ns = robust.median(times_ns)
+        if median_ns <= overhead.uncertainty_ns:
+            return True
+        small = median_ns < overhead.per_iteration_ns / 10
+        return small and robust.median_absolute_percent_error(times_ns) >= 0.5
 
     def has(self, measure: Measure | str) -> bool:
         """Tell whether a measure was recorded in any epoch.
