@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import runpy
 from pathlib import Path
 
 import attrs
@@ -15,6 +16,7 @@ from ankerl_py import Config
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "ankerl_py"
+EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
 
 
@@ -45,11 +47,20 @@ def test_code_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
             exec(compile("\n" * line + block, page.name, "exec"), namespace)
 
 
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.name)
+def test_example_runs(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each example is a program that prints at least one table."""
+    runpy.run_path(str(example))
+    assert "|--------------------:|" in capsys.readouterr().out
+
+
 def test_pages_have_code() -> None:
     """The pages that teach something show code; this also sees that code is found at all."""
     numbers = {page.name: len(python_blocks(page.read_text(encoding="utf-8"))) for page in PAGES}
     assert [
-        name for name in ("README.md", "measuring.md", "settings.md") if numbers[name] < 2
+        name
+        for name in ("README.md", "measuring.md", "settings.md", "setup.md")
+        if numbers[name] < 2
     ] == []
 
 

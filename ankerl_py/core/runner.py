@@ -53,11 +53,7 @@ ENDLESS_TIME_NS: Final = 50_000_000
 
 
 class Run:
-    """Measures one op.
-
-    Attributes:
-        iterations_note: Where the run is, for the note on an exception of the op.
-    """
+    """Measures one op."""
 
     def __init__(
         self,
