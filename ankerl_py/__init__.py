@@ -19,7 +19,12 @@ from ankerl_py.config import Column, Config
 from ankerl_py.units import TimeUnit
 
 if TYPE_CHECKING:
+    from ankerl_py.comparing import compare_results
     from ankerl_py.core.instruments import clock_resolution
+    from ankerl_py.renderers.big_o import BigOFits
+    from ankerl_py.renderers.comparison import CompareResult
+    from ankerl_py.renderers.runs import CompareRuns
+    from ankerl_py.results.big_o import BigO
     from ankerl_py.results.measure import Measure
     from ankerl_py.results.measurement import CorrectedMeasurement, Overhead, RawMeasurement
     from ankerl_py.results.result import Result
@@ -28,7 +33,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Bench",
+    "BigO",
+    "BigOFits",
     "Column",
+    "CompareResult",
+    "CompareRuns",
     "Config",
     "CorrectedMeasurement",
     "Measure",
@@ -39,6 +48,7 @@ __all__ = [
     "Rng",
     "TimeUnit",
     "clock_resolution",
+    "compare_results",
     "do_not_optimize_away",
     "errors",
 ]
@@ -48,6 +58,10 @@ __version__ = "0.1.0"
 # Names that few programs need, or that are needed only once something is measured. They are
 # imported when they are first asked for, since a fifth of the import time is theirs.
 _LATER = {
+    "BigO": "ankerl_py.results.big_o",
+    "BigOFits": "ankerl_py.renderers.big_o",
+    "CompareResult": "ankerl_py.renderers.comparison",
+    "CompareRuns": "ankerl_py.renderers.runs",
     "CorrectedMeasurement": "ankerl_py.results.measurement",
     "Measure": "ankerl_py.results.measure",
     "Overhead": "ankerl_py.results.measurement",
@@ -56,6 +70,7 @@ _LATER = {
     "ResultStore": "ankerl_py.results.store",
     "Rng": "ankerl_py.rng",
     "clock_resolution": "ankerl_py.core.instruments",
+    "compare_results": "ankerl_py.comparing",
 }
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, overload
 
 import attrs
 
+from ankerl_py.analyses import Analyses
 from ankerl_py.config import Config
 from ankerl_py.errors import ConfigTypeError, OpError
 from ankerl_py.results.store import ResultStore
@@ -70,7 +71,7 @@ def do_not_optimize_away(*values: object) -> None:
 
 
 @attrs.frozen(kw_only=True, repr=False, eq=False)
-class Bench(Setters):
+class Bench(Analyses, Setters):
     """Benchmarks with common settings, and a table of their results.
 
     Immutable: each setter returns a new `Bench` with one setting changed, which shares the store
@@ -296,6 +297,13 @@ class Bench(Setters):
 
     def _announce(self, name: str) -> None:
         """Say what there is to know before measuring: what is unstable, and what never ends."""
+        self._print_notice()
+        if name == self.instruments.environment.endless_name and sys.stderr is not None:
+            with suppress(OSError, ValueError):
+                sys.stderr.write(f"NANOBENCH_ENDLESS set: running '{name}' endlessly\n")
+                sys.stderr.flush()
+
+    def _print_notice(self) -> None:
         environment, output = self.instruments.environment, self._stream()
         notice = self.instruments.stability_notice(
             suppress=output is None or environment.suppress_warnings
@@ -304,10 +312,6 @@ class Bench(Setters):
         if notice and output is not None:
             with suppress(Exception):
                 output.write(notice)
-        if name == environment.endless_name and sys.stderr is not None:
-            with suppress(OSError, ValueError):
-                sys.stderr.write(f"NANOBENCH_ENDLESS set: running '{name}' endlessly\n")
-                sys.stderr.flush()
 
     def _print(self, result: Result, baseline: Result | None) -> None:
         from ankerl_py.renderers.markdown import table_writer  # noqa: PLC0415

@@ -9,6 +9,7 @@
     ├── StatementError (ValueError)    a statement given as text cannot be compiled
     ├── ClockError (RuntimeError)      a clock gives no usable times
     ├── OutputError (OSError)          the table could not be written
+    ├── SlowerError (AssertionError)   something is slower than it was allowed to be
     └── UnknownContextError (KeyError) a context variable was asked for that was never set
 
 Each one also derives from the built-in exception that a caller would expect, so that
@@ -24,6 +25,7 @@ __all__ = [
     "ConfigTypeError",
     "OpError",
     "OutputError",
+    "SlowerError",
     "StatementError",
     "UnknownContextError",
 ]
@@ -55,6 +57,10 @@ class ClockError(AnkerlPyError, RuntimeError):
 
 class OutputError(AnkerlPyError, OSError):
     """The table could not be written to its stream; the results are stored all the same."""
+
+
+class SlowerError(AnkerlPyError, AssertionError):
+    """Something is slower than it was allowed to be."""
 
 
 class UnknownContextError(AnkerlPyError, KeyError):

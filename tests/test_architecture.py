@@ -37,7 +37,11 @@ ALLOWED = {
     "core": {"backends", "results", "statistics", "config", "environment", *BASE},
     "testing": {"core", "backends", "results", "config", "environment", *BASE},
     "setters": {"config", *BASE},
-    "bench": {"core", "renderers", "results", "config", "environment", "setters", *BASE},
+    "analyses": {"core", "renderers", "results", "config", *BASE},
+    "bench": {
+        *("core", "renderers", "results", "config", "environment", "setters", "analyses"),
+        *BASE,
+    },
 }
 
 

@@ -23,10 +23,11 @@ from ankerl_py.core.untimed import NOTHING_UNTIMED, Untimed
 from ankerl_py.environment import Environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from ankerl_py.backends.clocks import Clock
     from ankerl_py.config import ClockSetting
+    from ankerl_py.core.pairing import Precision
     from ankerl_py.results.result import Result
 
 __all__ = ["Instruments", "clock_resolution"]
@@ -95,6 +96,61 @@ class Instruments:
         if not config.performance_counters:
             return _SWITCHED_OFF
         return _NOT_ALONE if untimed.in_loop else self.counters
+
+    def compare(
+        self,
+        configs: Sequence[Config],
+        ops: Sequence[Callable[..., object] | str],
+        namespace: Mapping[str, Any] | None = None,
+        untimed: Untimed = NOTHING_UNTIMED,
+        precision: Precision | None = None,
+    ) -> tuple[Result, ...]:
+        """Measure ops against each other, in turns.
+
+        Args:
+            configs: The settings of each op, which differ in name, unit and batch only.
+            ops: Callables, or statements as text.
+            namespace: The names that statements can use.
+            untimed: What comes before each op without being timed.
+            precision: When to stop; None: after the number of rounds that the settings ask for.
+
+        Returns:
+            One result for each op; epoch k of each is of the same round.
+
+        Raises:
+            OpError: An op cannot be measured.
+            StatementError: A statement cannot be compiled.
+            ClockError: The clock is unusable.
+            BaseException: What an op, or what comes before it, raises.
+        """
+        from ankerl_py.core.alternatives import cost_kind  # noqa: PLC0415 (rarely needed)
+        from ankerl_py.core.pairing import Alternative, Pairing  # noqa: PLC0415
+        from ankerl_py.rng import Rng  # noqa: PLC0415
+
+        config = configs[0]
+        clock = clock_of(config.clock)
+        alternatives = []
+        for own, op in zip(configs, ops, strict=True):
+            untimed.check_op(op)
+            loop = self._loop(op, namespace, clock, untimed)
+            alternatives.append(Alternative(own, loop, cost_kind(op, loop)))
+        with collector(enabled=config.gc):
+            resolution = resolution_ns(clock, self.compiled)
+            counters = self._counters(config, untimed)
+            meters: dict[Hashable, OverheadMeter] = {}
+            for each in alternatives if config.correct_overhead else []:
+                if each.kind not in meters:
+                    meters[each.kind] = self._meter(each.loop, clock, untimed)
+            pairing = Pairing(
+                alternatives,
+                resolution,
+                counters,
+                meters,
+                Rng(),
+                untimed=untimed,
+                wall_ns=self.wall_ns,
+            )
+            return pairing.measure(precision)
 
     def _loop(
         self,

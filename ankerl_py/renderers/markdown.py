@@ -267,6 +267,25 @@ class TableWriter:
                 raise _output_error(error, line) from error
             self._shapes.set(stream, shape)
 
+    def write_text(self, stream: TextStream | None, text: str) -> None:
+        """Write something that is no row, such as a comparison. The next row has a header.
+
+        Args:
+            stream: Where to write; None: nowhere.
+            text: Whole lines.
+
+        Raises:
+            OutputError: The stream failed or is closed.
+        """
+        if stream is None or not text:
+            return
+        with self._lock:
+            self._shapes.discard(stream)
+            try:
+                _write(stream, text)
+            except Exception as error:
+                raise _output_error(error, text) from error
+
 
 table_writer = TableWriter()
 """The writer of this process: whoever shares a stream has to share the writer, too."""
@@ -302,7 +321,7 @@ def _representable(text: str, encoding: object) -> str:
 def _output_error(error: Exception, line: str) -> OutputError:
     message = (
         f"cannot write to the output: {type(error).__name__}: {error} - the result is kept, this "
-        f"row is lost: {line.rstrip()}"
+        f"{'row' if line.count(chr(10)) < 2 else 'text'} is lost: {line.strip()}"
     )
     errno = getattr(error, "errno", None)
     return OutputError(message) if errno is None else OutputError(errno, message)
