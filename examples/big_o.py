@@ -2,6 +2,7 @@
 
 import bisect
 import random
+from collections.abc import Callable
 
 from ankerl_py import Bench
 
@@ -10,7 +11,7 @@ SIZES = (25, 50, 100, 200, 400, 600, 800)
 rng = random.Random(1)
 
 
-def grown(title, make):
+def grown(title: str, make: Callable[[int], Callable[[], object]]) -> Bench:
     """Measure ops that `make` makes for each size, and print how they grow."""
     bench = Bench().title(title)
     for n in SIZES:
@@ -20,36 +21,36 @@ def grown(title, make):
     return bench
 
 
-def numbers(n):
+def numbers(n: int) -> list[int]:
     return rng.sample(range(10**6), n)
 
 
-def in_dict(n):
+def in_dict(n: int) -> Callable[[], object]:
     values = dict.fromkeys(numbers(n))
     wanted = list(values)[n // 2]
     return lambda: [wanted in values for _ in range(10)]
 
 
-def in_list(n):
+def in_list(n: int) -> Callable[[], object]:
     values = numbers(n)
     return lambda: -1 in values
 
 
-def by_bisect(n):
+def by_bisect(n: int) -> Callable[[], object]:
     values = sorted(numbers(n))
     wanted = [values[i] for i in range(0, n, max(1, n // 20))][:20]
     return lambda: [bisect.bisect(values, each) for each in wanted]
 
 
-def sorting(n):
+def sorting(n: int) -> Callable[[], object]:
     values = numbers(n)
     return lambda: sorted(values)
 
 
-def prepending(n):
+def prepending(n: int) -> Callable[[], object]:
     text = 150 * "x"  # all of the string has to be copied each time that this is put before it
 
-    def build():
+    def build() -> str:
         built = ""
         for _ in range(n):
             built = text + built

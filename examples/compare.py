@@ -10,7 +10,7 @@ words = [str(number) for number in random.Random(1).sample(range(10**6), 1000)]
 bench = Bench().title("1000 words").unit("word").batch(len(words))
 
 
-def plus():
+def plus() -> str:
     text = ""
     for word in words:
         text += word
