@@ -28,7 +28,7 @@ PROCESSES = 5
 IDENTICAL = """
 import hashlib
 from ankerl_py import Bench
-EPOCHS = 100
+EPOCHS = 200
 data = bytes(range(256)) * 4
 numbers = [(i * 7919) % 1009 for i in range(300)]
 document = {"a": [1, 2, 3], "b": {"c": "text", "d": None}}
@@ -67,7 +67,7 @@ def identical() -> None:
     sequential = [abs(row[5] - 1) * 100 for row in rows]
     significant = sum(row[4] for row in rows)
     report(
-        f"{len(rows)} comparisons of an op with itself, 100 rounds each",
+        f"{len(rows)} comparisons of an op with itself, 200 rounds each",
         [
             Figure(
                 "worst error of the ratio",
