@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import time
 import traceback
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import pytest
 from ankerl_py.backends.clocks import clock_of
 from ankerl_py.core.statement_loop import StatementLoop
 from ankerl_py.core.statements import Statement, compile_statement
-from ankerl_py.errors import StatementError
+from ankerl_py.errors import ClockError, StatementError
 from ankerl_py.testing import FakeClock
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ def test_only_the_statement_is_timed(instruments: Instruments, before: str) -> N
     for iterations in (0, 1, 7):
         reads = clock.reads
         assert loop.run(iterations, 1) == 110 * iterations
-        assert clock.reads - reads == 8 * iterations  # a pair, and three to warm up
+        assert clock.reads - reads == 14 * iterations  # a pair, and six to warm up
 
 
 def test_setup_before_an_epoch_is_not_timed(instruments: Instruments) -> None:
@@ -188,6 +189,14 @@ def test_time_of_a_pair_does_not_pass_on(instruments: Instruments) -> None:
         many = loop.run(50, 1)
         assert loop.run(0, 1) == 0
         assert many > 0
+
+
+@both_scopes
+def test_clock_is_checked(instruments: Instruments, paired: bool) -> None:
+    """Floating point seconds are no integer nanoseconds."""
+    loop = loop_over(instruments, "pass", "pass", paired=paired, clock=time.perf_counter)
+    with pytest.raises(ClockError, match="perf_counter returned"):
+        loop.run(1, 1)
 
 
 # ---------------------------------------------------------------- exceptions

@@ -23,12 +23,8 @@ _MAX_REPEAT: Final = sys.maxsize
 """More than that itertools.repeat does not take; an empty loop would run for 2000 years."""
 
 
-_WARM_UPS: Final = 3
-"""So many empty pairs come before each pair: what ran before may have been anything."""
-
-
 class StatementLoop:
-    """A statement in a Python loop of its own; the clock is read in C where possible."""
+    """A statement in a Python loop of its own; whole epochs are timed in C where possible."""
 
     kind = "statement"
 
@@ -57,27 +53,19 @@ class StatementLoop:
         self._compiled = compiled
         self._setup = setup
         self._function = statement.empty_loop if empty else statement.loop
-        if compiled is not None and clock.native >= 0:
-            self._epoch: Any = compiled.new_epoch()
-            self._clock_argument: Any = clock.native
-            lib = compiled.lib
+        self._epoch: Any = _Epoch()
+        self._clock_argument: Any = clock.read if clock.native >= 0 else clock
+        self._begin: Callable[..., None] = _begin
+        self._end: Callable[..., None] = _end
+        self._touch: Callable[[], None] = _touch_nothing
+        if compiled is not None and statement.paired:
             self._parts = code_parts(self._function)
-            self._touch: Callable[[], None] = partial(
-                lib.ap_pair_touch, compiled.new_pairs(spans_of(self._parts))
-            )
-            self._begin: Callable[..., None]
-            self._end: Callable[..., None]
-            self._begin, self._end = (
-                (lib.ap_pair_begin, lib.ap_pair_end)
-                if statement.paired
-                else (lib.ap_epoch_begin, lib.ap_epoch_end)
-            )
-        else:
-            self._epoch = _Epoch()
-            self._clock_argument = clock.read if clock.native >= 0 else clock
-            self._touch = _touch_nothing
-            self._begin = _begin
-            self._end = _end_pair if statement.paired else _end
+            pairs = compiled.new_pairs(spans_of(self._parts))
+            self._touch = partial(compiled.lib.ap_pair_touch, pairs)
+        elif compiled is not None and clock.native >= 0:
+            self._epoch = compiled.new_epoch()
+            self._clock_argument = clock.native
+            self._begin, self._end = compiled.lib.ap_epoch_begin, compiled.lib.ap_epoch_end
 
     def run(self, iterations: int, signal_interval: int) -> int:  # noqa: ARG002, D102
         count = min(iterations, _MAX_REPEAT)
@@ -97,7 +85,7 @@ class StatementLoop:
             )
         finally:
             self.started = count - length_hint(left)
-        elapsed_ns: int = epoch.end_ns if self._statement.paired else epoch.end_ns - epoch.begin_ns
+        elapsed_ns: int = epoch.end_ns - epoch.begin_ns
         return elapsed_ns
 
     def _before(self) -> None:
@@ -107,17 +95,9 @@ class StatementLoop:
             self._setup()
 
     def _after(self) -> None:
-        """Make the readings of the clock warm again, after a setup that may have been long."""
+        """Have the loop's own code in the cache, after a setup that may have been long."""
         self.in_setup = False
-        if not self._statement.paired:
-            return
         self._touch()
-        begin, end, epoch, clock = self._begin, self._end, self._epoch, self._clock_argument
-        sum_ns = epoch.end_ns
-        for _ in range(_WARM_UPS):
-            begin(epoch, clock)
-            end(epoch, clock)
-        epoch.end_ns = sum_ns
 
     def empty_twin(self) -> StatementLoop:  # noqa: D102
         return StatementLoop(self._statement, self._clock, self._compiled, empty=True)
@@ -145,7 +125,3 @@ def _begin(epoch: _Epoch, read: Callable[[], int]) -> None:
 
 def _end(epoch: _Epoch, read: Callable[[], int]) -> None:
     epoch.end_ns = read()
-
-
-def _end_pair(epoch: _Epoch, read: Callable[[], int]) -> None:
-    epoch.end_ns += read() - epoch.begin_ns

@@ -45,6 +45,10 @@ def {loop}(
     {keep}
 """
 
+# Here the clock is read without a detour, and empty pairs of readings come right before the one
+# that counts: a setup may have filled the caches with anything, and whatever lies between the
+# readings of a pair is in its time. Six of them make an empty statement read 1 to 4 ns after a
+# setup of 16 MiB, one makes it 15 ns, none 30 to 90.
 _PAIR_LOOP: Final = """
 def {loop}(
     {iterations}, {begin}, {end}, {epoch}, {clock}, {kept}, {before}, {after}, {unbound}=None
@@ -54,9 +58,13 @@ def {loop}(
         {before}()
         {setup}
         {after}()
-        {begin}({epoch}, {clock})
+        for {item} in (1, 2, 3, 4, 5, 6):
+            {begin_ns} = {clock}()
+            {end_ns} = {clock}()
+        {begin_ns} = {clock}()
         {statement}
-        {end}({epoch}, {clock})
+        {end_ns} = {clock}()
+        {epoch}.end_ns += {end_ns} - {begin_ns}
     {keep}
 """
 
@@ -74,6 +82,8 @@ _ROLES: Final = (
     "statement",
     "unbound",
     "item",
+    "begin_ns",
+    "end_ns",
 )
 
 # A variable need not have a value: before the first epoch, or after `del`. No name of Python's own
@@ -99,9 +109,9 @@ class Statement:
         text: Its source, behind that of its setup if there is one.
         loop: The function ``loop(iterations, begin, end, epoch, clock, kept, before, after)``: it
             calls ``begin(epoch, clock)``, runs the statement once for each item of `iterations`,
-            and calls ``end(epoch, clock)``; or it does so around each single iteration. `kept`
-            holds the statement's variables between epochs. The setup runs between ``before()``
-            and ``after()``.
+            and calls ``end(epoch, clock)``. If it is `paired`, it calls ``clock()`` around each
+            iteration instead, and adds the time to ``epoch.end_ns``. `kept` holds the statement's
+            variables between epochs. The setup runs between ``before()`` and ``after()``.
         empty_loop: The same function without the statement and its setup.
         kept: The values that these variables start with.
         filename: What tracebacks call its source; no other statement has the same.

@@ -189,18 +189,7 @@ static int ap_run_batch(ap_epoch *epoch, int clock, uintptr_t op_id, uintptr_t i
     return status;
 }
 
-/* For pairs in a loop of Python code: `end_ns` is the sum of the pairs so far. */
-static void ap_pair_begin(ap_epoch *epoch, int clock)
-{
-    epoch->begin_ns = ap_clock_ns(clock);
-}
-
-static void ap_pair_end(ap_epoch *epoch, int clock)
-{
-    epoch->end_ns += ap_clock_ns(clock) - epoch->begin_ns;
-}
-
-/* Have the code of such a loop in the cache. */
+/* For pairs in a loop of Python code: have that code in the cache. */
 static void ap_pair_touch(const ap_pairs *pairs)
 {
     touch(pairs->spans, pairs->num_spans);
