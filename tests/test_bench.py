@@ -21,7 +21,7 @@ import pytest
 
 import ankerl_py
 from ankerl_py import Bench, Column, Config, Result, TimeUnit
-from ankerl_py.core import runner
+from ankerl_py.core import epochs
 from ankerl_py.core.instruments import Instruments
 from ankerl_py.environment import Environment
 from ankerl_py.errors import (
@@ -368,7 +368,7 @@ def test_failed_run_is_stored_and_is_no_baseline(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run on a clock that stands still has a result that says so, and is no error."""
-    monkeypatch.setattr(runner, "STANDSTILL_NS", 1_000_000)
+    monkeypatch.setattr(epochs, "STANDSTILL_NS", 1_000_000)
     stream = io.StringIO()
     bench = bench.output(stream).relative()
     bench.clock(FakeClock()).run("frozen", nothing)

@@ -26,7 +26,7 @@ import attrs
 import pytest
 
 from ankerl_py import Bench
-from ankerl_py.core import runner
+from ankerl_py.core import epochs
 from ankerl_py.environment import Environment
 from ankerl_py.errors import ClockError, OpError
 from ankerl_py.testing import FakeClock
@@ -461,7 +461,7 @@ def test_op_may_fork(bench: Bench) -> None:
 
 def test_clock_that_stands_still_is_bounded(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     """The run ends, and its result says why it has no figures."""
-    monkeypatch.setattr(runner, "STANDSTILL_NS", 2_000_000)
+    monkeypatch.setattr(epochs, "STANDSTILL_NS", 2_000_000)
     for clock in (FakeClock(), FakeClock(resolution_ns=None), FakeClock(resolution_ns=0)):
         result = bench.clock(clock).run("it", lambda: None).results[-1]
         assert result.failure == "the clock stands still, or shows less than is measured"
@@ -472,8 +472,8 @@ def test_clock_that_advances_by_reading_only_is_bounded(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A clock that shows next to nothing is as good as one that stands still."""
-    monkeypatch.setattr(runner, "STANDSTILL_NS", 2_000_000)
-    monkeypatch.setattr(runner, "STANDSTILL_RATIO", 1000)
+    monkeypatch.setattr(epochs, "STANDSTILL_NS", 2_000_000)
+    monkeypatch.setattr(epochs, "STANDSTILL_RATIO", 1000)
     result = bench.clock(FakeClock(read_cost_ns=1)).run("it", lambda: None).results[-1]
     assert result.failure == "the clock stands still, or shows less than is measured"
 

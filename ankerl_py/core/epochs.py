@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from ankerl_py.core.loops import MAX_SIGNAL_INTERVAL
-from ankerl_py.core.runner import SIGNAL_TIME_NS, STANDSTILL_NS, STANDSTILL_RATIO
 from ankerl_py.errors import ClockError
 from ankerl_py.results.measurement import MAX_ELAPSED_NS, RawMeasurement
 
@@ -17,7 +16,18 @@ if TYPE_CHECKING:
     from ankerl_py.backends.counters import CounterBackend
     from ankerl_py.core.loops import Loop
 
-__all__ = ["Epochs"]
+__all__ = ["STANDSTILL", "Epochs"]
+
+SIGNAL_TIME_NS: Final = 2_000_000
+"""About how long Ctrl-C has to wait at most while an op written in C is measured."""
+
+STANDSTILL_NS: Final = 200_000_000
+STANDSTILL_RATIO: Final = 1_000_000
+"""An epoch that takes so long, and so many times what its clock shows: the clock stands still.
+
+Sleeping does not, although it takes next to no time of the processor: a second that is slept
+shows at least 10 us.
+"""
 
 STANDSTILL: Final = "the clock stands still, or shows less than is measured"
 """Why an op cannot be measured whose epochs take long, but not by its clock."""
@@ -37,6 +47,9 @@ class Epochs:
         counters: CounterBackend,
         before: Callable[[], object] | None = None,
         wall_ns: Callable[[], int] = time.perf_counter_ns,
+        *,
+        kind: str = "benchmark",
+        lost: str = "it is stored",
     ) -> None:
         """Prepare to run epochs.
 
@@ -46,9 +59,13 @@ class Epochs:
             counters: What counts beside the clock.
             before: What comes before each epoch without being timed; None: nothing.
             wall_ns: Gives the time that really goes by, whatever the clock of the loop is.
+            kind: What the op is, for the note on an exception.
+            lost: What nothing is left of then, for the same note.
         """
         self.waited_ns = 0
         self._name = name
+        self._kind = kind
+        self._lost = lost
         self._loop = loop
         self._counters = counters
         self._before = before
@@ -109,7 +126,10 @@ class Epochs:
 
     def _position(self, iterations: int, where: str) -> str:
         loop = self._loop
-        position = f"iteration {max(1, loop.started)} of {iterations} in {where}"
         if loop.in_setup:
-            position = f"setup, not in the op itself, before {position}"
-        return f"alternative {self._name!r} was in {position}; nothing of the comparison is kept"
+            # What comes before an epoch runs when none of its iterations has started.
+            position = f"setup, not in the op itself, before iteration {max(1, loop.started)}"
+        else:
+            position = f"iteration {loop.started}"
+        what = f"{self._kind} {self._name!r}"
+        return f"{what} was in {position} of {iterations} in {where}; nothing of {self._lost}"

@@ -124,7 +124,15 @@ class Pairing:
         self._players = [
             _Player(
                 each,
-                Epochs(each.config.name, each.loop, counters, untimed.epoch_setup, wall_ns),
+                Epochs(
+                    each.config.name,
+                    each.loop,
+                    counters,
+                    untimed.epoch_setup,
+                    wall_ns,
+                    kind="alternative",
+                    lost="the comparison is kept",
+                ),
             )
             for each in alternatives
         ]

@@ -6,17 +6,16 @@ import gc
 import os
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 import attrs
 
 from ankerl_py.config import MAX_COUNT
-from ankerl_py.core.loops import MAX_SIGNAL_INTERVAL
+from ankerl_py.core.epochs import STANDSTILL, Epochs
 from ankerl_py.core.schedule import Phase
 from ankerl_py.core.untimed import NOTHING_UNTIMED
-from ankerl_py.errors import ClockError
-from ankerl_py.results.measurement import MAX_ELAPSED_NS, NO_OVERHEAD, RawMeasurement
+from ankerl_py.results.measurement import NO_OVERHEAD
 from ankerl_py.results.result import Result
 
 if TYPE_CHECKING:
@@ -28,21 +27,9 @@ if TYPE_CHECKING:
     from ankerl_py.core.loops import Loop
     from ankerl_py.core.schedule import Schedule
     from ankerl_py.core.untimed import Untimed
+    from ankerl_py.results.measurement import RawMeasurement
 
 __all__ = ["Run", "collector"]
-
-SIGNAL_TIME_NS: Final = 2_000_000
-"""About how long Ctrl-C has to wait at most while an op written in C is measured."""
-
-STANDSTILL_NS: Final = 200_000_000
-STANDSTILL_RATIO: Final = 1_000_000
-"""An epoch that takes so long, and so many times what its clock shows: the clock stands still.
-
-Sleeping does not, although it takes next to no time of the processor: a second that is slept
-shows at least 10 us.
-"""
-
-STANDSTILL: Final = "the clock stands still, or shows less than is measured"
 
 DEFAULT_TOTAL_TIME_NS: Final = 1_900_000_000
 """How long a run takes at most if something untimed comes before each iteration. It is about 2 s
@@ -79,13 +66,9 @@ class Run:
             wall_ns: Gives the time in nanoseconds that is limited, whatever the clock of the loop.
         """
         self._config = config
-        self._loop = loop
         self._schedule = schedule
-        self._counters = counters
         self._meter = meter
-        self._epoch_setup = untimed.epoch_setup
-        self._signal_interval = 1
-        self._waited_ns = 0  # how long the last epoch really took, without its setup
+        self._epochs = Epochs(config.name, loop, counters, untimed.epoch_setup, wall_ns)
         budget_ns = config.max_total_time_ns
         if budget_ns is None and (untimed.per_iteration or untimed.batched):
             budget_ns = DEFAULT_TOTAL_TIME_NS
@@ -112,10 +95,10 @@ class Run:
             measurement = self._epoch(iterations)
             if self._budget is not None:
                 self._budget.spend(iterations, self._wall_ns() - started_ns)
-            elif schedule.phase is not Phase.MEASURING and self._stands_still(measurement):
+            elif schedule.phase is not Phase.MEASURING and self._epochs.stands_still(measurement):
                 # Once more, because this thread may only have had to wait for its turn.
                 measurement = self._epoch(iterations)
-                failure = STANDSTILL if self._stands_still(measurement) else None
+                failure = STANDSTILL if self._epochs.stands_still(measurement) else None
             schedule.add(measurement)
             if schedule.recorded > recorded:  # others need not be corrected
                 self._sample_overhead(iterations)
@@ -123,10 +106,6 @@ class Run:
         if schedule.limited and not any(raw.elapsed_ns for raw in schedule.measurements):
             failure = STANDSTILL
         return self._result(failure or schedule.failure)
-
-    def _stands_still(self, measurement: RawMeasurement) -> bool:
-        """Whether the clock showed next to nothing of a long epoch: a search would never end."""
-        return self._waited_ns > max(STANDSTILL_NS, STANDSTILL_RATIO * measurement.elapsed_ns)
 
     def _affordable_iterations(self) -> int:
         if self._budget is not None:
@@ -147,59 +126,17 @@ class Run:
         )
 
     def _epoch(self, iterations: int) -> RawMeasurement:
-        elapsed_ns = self._run_loop(iterations)
-        if not 0 <= elapsed_ns <= MAX_ELAPSED_NS:
-            what = f"backwards by {-elapsed_ns}" if elapsed_ns < 0 else f"forwards by {elapsed_ns}"
-            raise ClockError(
-                f"the clock of {self._config.name!r} ran {what} ns during an epoch of "
-                f"{iterations} iterations"
-            )
-        cost_ns = elapsed_ns / iterations
-        self._signal_interval = max(
-            1, int(min(MAX_SIGNAL_INTERVAL, SIGNAL_TIME_NS / max(cost_ns, 1.0)))
-        )
-        return RawMeasurement(elapsed_ns, iterations, self._counters.read())
+        return self._epochs.run(iterations, self._phase())
 
-    def _run_loop(self, iterations: int) -> int:
-        counters, loop = self._counters, self._loop
-        loop.started = 0  # in case it does not get that far
-        loop.in_setup = False
-        try:
-            if self._epoch_setup is not None:
-                loop.in_setup = True
-                self._epoch_setup()
-                loop.in_setup = False
-            started_ns = self._wall_ns()
-            counters.begin()
-            try:
-                return loop.run(iterations, self._signal_interval)
-            finally:
-                counters.end()
-                self._waited_ns = self._wall_ns() - started_ns
-        except BaseException as error:
-            loop.prepare_traceback()
-            # There are notes from Python 3.11 on, and exceptions that do not take any.
-            with suppress(Exception):
-                error.add_note(self._position(iterations))  # type: ignore[attr-defined]
-            raise
-
-    def _position(self, iterations: int) -> str:
+    def _phase(self) -> str:
         schedule = self._schedule
         if schedule.phase is Phase.MEASURING:
-            phase = f"epoch {schedule.recorded + 1} of {self._config.epochs}"
-        else:
-            phase = {
-                Phase.WARMUP: "the warmup",
-                Phase.UPSCALING: "the search for the number of iterations",
-                Phase.ENDLESS: "the endless run",
-            }[schedule.phase]
-        loop = self._loop
-        where = f"iteration {loop.started} of {iterations} in {phase}"
-        if loop.in_setup:
-            # What comes before an epoch runs when none of its iterations has started.
-            where = f"iteration {max(1, loop.started)} of {iterations} in {phase}"
-            where = f"setup, not in the op itself, before {where}"
-        return f"benchmark {self._config.name!r} was in {where}; nothing of it is stored"
+            return f"epoch {schedule.recorded + 1} of {self._config.epochs}"
+        return {
+            Phase.WARMUP: "the warmup",
+            Phase.UPSCALING: "the search for the number of iterations",
+            Phase.ENDLESS: "the endless run",
+        }[schedule.phase]
 
     def _run_forever(self) -> None:
         iterations = 1
