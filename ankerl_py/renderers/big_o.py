@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ankerl_py.renderers.cells import format_number
-from ankerl_py.renderers.sheets import Sheet, written
+from ankerl_py.renderers.sheets import Sheet, Sheeted
 from ankerl_py.results.big_o import Fits
 from ankerl_py.results.measure import Measure
 
@@ -20,7 +20,7 @@ _WIDTHS = (16, 9)
 
 
 @attrs.frozen(repr=False)
-class BigOFits(Fits):
+class BigOFits(Sheeted, Fits):
     """The fits of all models, best first, that print as a table. It is a sequence of `BigO`.
 
     ::
@@ -42,31 +42,11 @@ class BigOFits(Fits):
         """The table in Markdown, as nanobench prints it, behind an empty line."""
         return f"\n{big_o_sheet(self).markdown()}"
 
-    def render(self, text_format: str = "markdown") -> str:
-        """Write the fits in any format.
-
-        Args:
-            text_format: ``"markdown"``, ``"html"``, ``"csv"``, ``"json"``, or a format of tabulate.
-
-        Returns:
-            The text.
-
-        Raises:
-            ConfigError: There is no such format.
-        """
-        return written(big_o_sheet(self), text_format)
-
-    def __str__(self) -> str:
-        return f"\n{self.render()}"
+    def _sheet(self) -> Sheet:
+        return big_o_sheet(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.verdict}, from {len(self.points)} results>"
-
-    def _repr_markdown_(self) -> str:
-        return self.render()
-
-    def _repr_html_(self) -> str:
-        return self.render("html")
 
 
 def big_o_sheet(fits: Fits) -> Sheet:

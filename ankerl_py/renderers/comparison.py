@@ -11,7 +11,7 @@ from ankerl_py.config import Column
 from ankerl_py.renderers.cells import code_span, format_number
 from ankerl_py.renderers.columns import TableColumn, available_measures, table_columns
 from ankerl_py.renderers.remarks import Code, remark
-from ankerl_py.renderers.sheets import Sheet, written
+from ankerl_py.renderers.sheets import Sheet, Sheeted
 from ankerl_py.results.comparison import Comparison
 from ankerl_py.results.measure import Measure
 from ankerl_py.results.measurement import NO_OVERHEAD
@@ -33,7 +33,7 @@ _INTERVAL_TITLE = "95% CI"
 
 
 @attrs.frozen(repr=False)
-class CompareResult(Comparison):
+class CompareResult(Sheeted, Comparison):
     """The alternatives of a paired experiment, which print as a table with a summary.
 
     Iterating gives the entries; ``result["name"]`` gives the one of that name.
@@ -58,19 +58,8 @@ class CompareResult(Comparison):
         """What is printed: the table behind an empty line, and the summary; nothing if empty."""
         return f"\n{self.render()}" if self.entries else ""
 
-    def render(self, text_format: str = "markdown") -> str:
-        """Write the comparison in any format.
-
-        Args:
-            text_format: ``"markdown"``, ``"html"``, ``"csv"``, ``"json"``, or a format of tabulate.
-
-        Returns:
-            The text.
-
-        Raises:
-            ConfigError: There is no such format.
-        """
-        return written(comparison_sheet(self), text_format)
+    def _sheet(self) -> Sheet:
+        return comparison_sheet(self)
 
     def __str__(self) -> str:
         return self.text
@@ -78,12 +67,6 @@ class CompareResult(Comparison):
     def __repr__(self) -> str:
         names = ", ".join(repr(entry.name) for entry in self.entries)
         return f"<{type(self).__name__} of {names}: {self.rounds} rounds>"
-
-    def _repr_markdown_(self) -> str:
-        return self.render()
-
-    def _repr_html_(self) -> str:
-        return self.render("html")
 
 
 # ---------------------------------------------------------------------- the table

@@ -9,7 +9,7 @@ import attrs
 from ankerl_py.renderers.cells import code_span, format_number
 from ankerl_py.renderers.comparison import percent, percent_interval
 from ankerl_py.renderers.remarks import Code
-from ankerl_py.renderers.sheets import Sheet, written
+from ankerl_py.renderers.sheets import Sheet, Sheeted
 from ankerl_py.results.measure import Measure
 from ankerl_py.results.unpaired import RunsComparison
 
@@ -26,7 +26,7 @@ _WIDTHS = (11, 22, 16, 16)
 
 
 @attrs.frozen(repr=False)
-class CompareRuns(RunsComparison):
+class CompareRuns(Sheeted, RunsComparison):
     """Two runs, benchmark by benchmark, which print as a table with a summary.
 
     Attributes:
@@ -41,31 +41,11 @@ class CompareRuns(RunsComparison):
         """What came out, in a few lines of Markdown, each with its line break."""
         return "".join(f"{line}\n" for line in _summary(self))
 
-    def render(self, text_format: str = "markdown") -> str:
-        """Write the comparison in any format.
-
-        Args:
-            text_format: ``"markdown"``, ``"html"``, ``"csv"``, ``"json"``, or a format of tabulate.
-
-        Returns:
-            The text.
-
-        Raises:
-            ConfigError: There is no such format.
-        """
-        return written(runs_sheet(self), text_format)
-
-    def __str__(self) -> str:
-        return f"\n{self.render()}"
+    def _sheet(self) -> Sheet:
+        return runs_sheet(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {_counts(self)}>"
-
-    def _repr_markdown_(self) -> str:
-        return self.render()
-
-    def _repr_html_(self) -> str:
-        return self.render("html")
 
 
 def runs_sheet(runs: CompareRuns) -> Sheet:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Cell: TypeAlias = str | tuple[str, ...] | None
 
-__all__ = ["Sheet", "written"]
+__all__ = ["Sheet", "Sheeted", "written"]
 
 _MISSING = "-"
 _FRAME = 3
@@ -133,6 +133,38 @@ def written(sheet: Sheet, text_format: str) -> str:
     if text_format == "json":
         return _json(sheet)
     return _tabulated(sheet, text_format)
+
+
+class Sheeted:
+    """Values that are shown as one table, in any format and in a notebook."""
+
+    __slots__ = ()
+
+    def _sheet(self) -> Sheet:
+        raise NotImplementedError
+
+    def render(self, text_format: str = "markdown") -> str:
+        """Write the table in any format.
+
+        Args:
+            text_format: ``"markdown"``, ``"html"``, ``"csv"``, ``"json"``, or a format of tabulate.
+
+        Returns:
+            The text.
+
+        Raises:
+            ConfigError: There is no such format.
+        """
+        return written(self._sheet(), text_format)
+
+    def __str__(self) -> str:
+        return f"\n{self.render()}"
+
+    def _repr_markdown_(self) -> str:
+        return self.render()
+
+    def _repr_html_(self) -> str:
+        return self.render("html")
 
 
 def _csv(sheet: Sheet) -> str:
