@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import statistics
 import sys
-from datetime import datetime, timezone
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
-from harness import Figure, in_fresh_process, machine, report
+from harness import Figure, in_fresh_process, report, run_sections
 
 from ankerl_py.results.big_o import Fits
 from ankerl_py.statistics import complexity, intervals
@@ -157,12 +156,5 @@ SECTIONS = {
 }
 
 
-def main() -> None:
-    """Run the sections that are named on the command line, or all of them."""
-    print(f"{datetime.now(timezone.utc):%Y-%m-%d}, {machine()}")
-    for name in sys.argv[1:] or SECTIONS:
-        SECTIONS[name]()
-
-
 if __name__ == "__main__":
-    main()
+    run_sections(SECTIONS)

@@ -7,10 +7,8 @@ figure comes from fresh processes, pinned to one core.
 from __future__ import annotations
 
 import statistics
-import sys
-from datetime import datetime, timezone
 
-from harness import Figure, in_fresh_process, machine, medians, report, spread
+from harness import Figure, in_fresh_process, medians, report, run_sections, spread
 
 PROCESSES = 10
 
@@ -259,12 +257,5 @@ SECTIONS = {
 }
 
 
-def main() -> None:
-    """Run the sections that are named on the command line, or all of them."""
-    print(f"{datetime.now(timezone.utc):%Y-%m-%d}, {machine()}")
-    for name in sys.argv[1:] or SECTIONS:
-        SECTIONS[name]()
-
-
 if __name__ == "__main__":
-    main()
+    run_sections(SECTIONS)

@@ -9,11 +9,12 @@ import statistics
 import subprocess
 import sys
 from dataclasses import dataclass
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 PREAMBLE = """\
 import json, os, statistics, sys, time
@@ -97,3 +98,10 @@ def machine() -> str:
         pass
     python = f"{platform.python_implementation()} {platform.python_version()}"
     return f"{python}, {platform.system()}, {name}, {os.cpu_count()} CPUs"
+
+
+def run_sections(sections: Mapping[str, Callable[[], None]]) -> None:
+    """Run the sections that are named on the command line, or all of them."""
+    print(f"{datetime.now(timezone.utc):%Y-%m-%d}, {machine()}")
+    for name in sys.argv[1:] or sections:
+        sections[name]()

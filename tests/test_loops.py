@@ -7,7 +7,7 @@ import itertools
 import operator
 import sys
 import weakref
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -22,6 +22,7 @@ from ankerl_py.core.statement_loop import StatementLoop
 from ankerl_py.core.statements import compile_statement
 from ankerl_py.errors import ClockError, OpError
 from ankerl_py.testing import FakeClock
+from deferred import async_generator, coroutine, generator
 
 if TYPE_CHECKING:
     from ankerl_py.core.instruments import Instruments
@@ -169,18 +170,6 @@ def test_exception_keeps_cause_and_context(instruments: Instruments) -> None:
     with pytest.raises(KeyError) as caught:
         call_loop(instruments, op).run(1, 1)
     assert (caught.value.__cause__, caught.value.__context__) == (first, first)
-
-
-async def coroutine() -> None:
-    raise AssertionError("nobody awaits it")
-
-
-def generator() -> Iterator[int]:
-    yield 1
-
-
-async def async_generator() -> AsyncIterator[int]:
-    yield 1
 
 
 @pytest.mark.parametrize("iterations", [1, 2, 100])

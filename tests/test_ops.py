@@ -16,9 +16,10 @@ import pytest
 
 from ankerl_py.core.ops import callable_op, default_name, refuse_value
 from ankerl_py.errors import OpError, StatementError
+from deferred import async_generator, coroutine, generator, old_coroutine
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Generator, Iterator
+    from collections.abc import Callable, Iterator
 
 
 def function() -> int:
@@ -197,23 +198,6 @@ def test_arguments_have_to_be_complete(op: Any, what: str) -> None:
         f"{inner.__qualname__!r} cannot be called without arguments: {inner.__qualname__}() "
         f"{what} - wrap it, e.g. run(lambda: f(...))"
     )
-
-
-async def coroutine() -> None:
-    raise AssertionError("nobody awaits it")
-
-
-def generator() -> Generator[int]:
-    yield 1
-
-
-async def async_generator() -> AsyncIterator[int]:
-    yield 1
-
-
-@types.coroutine
-def old_coroutine() -> Any:
-    yield 1
 
 
 class Deferred:

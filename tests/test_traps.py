@@ -30,9 +30,10 @@ from ankerl_py.core import epochs
 from ankerl_py.environment import Environment
 from ankerl_py.errors import ClockError, OpError
 from ankerl_py.testing import FakeClock
+from deferred import async_generator, coroutine, generator, old_coroutine
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Generator, Iterator
+    from collections.abc import Callable, Iterator
 
     from ankerl_py.core.instruments import Instruments
 
@@ -43,23 +44,6 @@ def exact(bench: Bench, iterations: int = 3, epochs: int = 2) -> Bench:
 
 
 # ---------------------------------------------------------------- values that do their work later
-
-
-async def coroutine() -> None:
-    raise AssertionError("nobody awaits it")
-
-
-def generator() -> Generator[int]:
-    yield 1
-
-
-async def async_generator() -> AsyncIterator[int]:
-    yield 1
-
-
-@types.coroutine
-def old_coroutine() -> Any:
-    yield 1
 
 
 class Lazy:

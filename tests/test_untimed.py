@@ -12,9 +12,10 @@ import pytest
 from ankerl_py.core.untimed import NOTHING_UNTIMED, Untimed
 from ankerl_py.errors import ConfigError, ConfigTypeError, OpError, StatementError
 from ankerl_py.testing import FakeClock
+from deferred import async_generator, coroutine, generator
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import Callable
 
     from ankerl_py import Bench
 
@@ -29,18 +30,6 @@ def identity(value: object) -> object:
 
 def two(a: object, b: object) -> None:
     pass
-
-
-async def coroutine() -> None:
-    raise AssertionError("nobody awaits it")
-
-
-def generator() -> Iterator[int]:
-    yield 1
-
-
-async def async_generator() -> AsyncIterator[int]:
-    yield 1
 
 
 # ---------------------------------------------------------------- what follows from the settings
